@@ -23,12 +23,13 @@ from .data.schema import Schema
 from .data.schema_given import schema_from
 from .engine.batch_run import RowBatch, learn, run
 from .engine.batch_run import margins as margins_of
-from .engine.engine import Engine, OpenQuestion, Waiting, too_many_classes
+from .engine.engine import Engine, OpenQuestion, Waiting, decided_as, too_many_classes
 from .engine.inputs.argument_checks import (
     check_class,
     check_class_labels,
     check_classes,
     check_costs,
+    check_decision,
     check_flags,
     check_most,
     check_new_label,
@@ -471,13 +472,17 @@ class Sampler:
                     return engine.ask(plain)
             return self._ask(x, time, None)
 
-    def play(self, x: Any, time: Any = None) -> RoundResult:
+    def play(self, x: Any, time: Any = None, decision: Any = None) -> RoundResult:
         """Play one round as ``ask`` does, and return with the ``Ask`` what a log of the stream needs to store.
 
         Parameters
         ----------
         x, time
             As for ``ask``.
+        decision : "certain" or (bool, float), optional
+            Replaces that of the rule. "certain" asks with probability 1, at no cost to the budget: for an instance
+            whose label is known already. A decision of an earlier log, whether it asked and with which probability, is
+            taken over, as if the rule had made it again.
 
         Returns
         -------
@@ -493,8 +498,9 @@ class Sampler:
         (True, False)
         """
         with self._lock:
+            check_decision(decision)
             row, now, names = self._checked(x, time)
-            result = self._engine.play(row, now)
+            result = self._engine.play(row, now, decided_as(decision))
             self._engine.names = names
             return result
 

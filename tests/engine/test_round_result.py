@@ -70,3 +70,45 @@ def test_labels_left():
     day.run(X, y, times=np.arange(len(X)) * 100.0)
     assert day.labels_left(39_999.0) == 5.0 - day.questions < 5.0
     assert day.labels_left(86_400.0) == 5.0
+
+
+def test_earlier_decisions_are_taken_over_as_if_the_rule_had_made_them_again():
+    X, y = stream()
+    first, same, other = (aw.Sampler(aw.Perceptron(), aw.BudgetRule(0.2), seed=7) for _ in range(3))
+    for x, label in zip(X, y, strict=True):
+        made = first.play(x)
+        decision = made.ask.query, made.ask.probability
+        again, changed = same.play(x, decision=decision), other.play(x, decision=decision)
+        assert made == again
+        assert (changed.ask.query, changed.ask.probability) == decision
+        if made.ask.query:
+            first.tell(made.ask, label)
+            same.tell(again.ask, label)
+            other.tell(changed.ask, -label)  # other labels, another model, the same questions
+    assert aw.evaluate.accuracy(first).overall == aw.evaluate.accuracy(same).overall
+    assert first.play(X[0]) == same.play(X[0])
+
+
+def test_a_round_that_asks_for_certain_costs_nothing():
+    X, y = stream()
+    sampler = aw.Sampler(aw.Perceptron(), aw.BudgetRule(0.2, most=30), seed=7)
+    paid = 0
+    for x, label in zip(X, y, strict=True):
+        ask = sampler.play(x).ask
+        if ask.query:
+            paid += 1
+            sampler.tell(ask, label)
+        copy = sampler.play(x, decision="certain").ask
+        assert (copy.query, copy.probability) == (True, 1.0)
+        sampler.tell(copy, label)
+        assert sampler.labels_left() == 30 - paid
+    assert paid == 30
+    found = aw.evaluate.accuracy(sampler)
+    assert (found.rounds, found.answered) == (800, 430)
+
+
+@pytest.mark.parametrize("decision", ["sure", (True, 0.0), (1, 0.5), (True, 1.5), (True,)])
+def test_a_decision_that_cannot_have_been_made_is_refused(decision):
+    sampler = aw.Sampler(aw.Perceptron(), aw.MarginRule(0.5), seed=7)
+    with pytest.raises(aw.InputError, match="decision must be"):
+        sampler.play(np.ones(3), decision=decision)

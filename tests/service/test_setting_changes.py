@@ -153,7 +153,6 @@ def test_the_guess_is_shown_from_now_on(tmp_path):
 FIXED = {
     "version": 1,
     "certainty": 1,
-    "labels": ["ham", "eggs"],
     "algorithm": "default",
     "letters": {"b": 1.0},
     "raw": True,

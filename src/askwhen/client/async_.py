@@ -191,6 +191,10 @@ class AsyncStream:
         """Change some settings from now on; the stream with its new settings."""
         return await self._call(self._calls.set(settings))
 
+    async def relabel(self, what: str, **given: Any) -> dict[str, Any]:
+        """Change labels: "add" ``labels``, "rename" a ``label`` ``to``, or "merge" a ``label`` ``into`` another one."""
+        return await self._call(self._calls.relabel(what, given))
+
     async def export(self, table: str = "labels", after: int = 0) -> AsyncIterator[dict[str, Any]]:
         """The rows of a table: instances, labels, decisions or predictions."""
         rest = b""

@@ -134,6 +134,10 @@ class StreamCalls(NamedTuple):
         """Change settings."""
         return self._call("PATCH", "", json={"settings": settings, "key": new_key()})
 
+    def relabel(self, what: str, given: Facts) -> Call[Facts]:
+        """Add, rename or merge labels."""
+        return self._call("POST", f"/labels/{what}", json=given | {"key": new_key()})
+
     def export(self, table: str, after: int) -> HttpRequest:
         """The rows of a table, whose reply is read as a stream."""
         return HttpRequest.of("GET", f"/v1/streams/{self.name}/export", params={"table": table, "after": str(after)})

@@ -222,6 +222,10 @@ class Stream:
         """Change some settings from now on; the stream with its new settings."""
         return self._call(self._calls.set(settings))
 
+    def relabel(self, what: str, **given: Any) -> dict[str, Any]:
+        """Change labels: "add" ``labels``, "rename" a ``label`` ``to``, or "merge" a ``label`` ``into`` another one."""
+        return self._call(self._calls.relabel(what, given))
+
     def export(self, table: str = "labels", after: int = 0) -> Iterator[dict[str, Any]]:
         """The rows of a table: instances, labels, decisions or predictions."""
         rest = b""

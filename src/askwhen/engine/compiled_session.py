@@ -103,7 +103,7 @@ class CompiledSession:
             self.tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 1, 1.0, True, 1.0, what=learner)
             if sparse:
                 self._in_order = entry_point(in_order, row(example_rows(sparse), 0), 1)
-            self.ask = entry_point(ask_round, kind, 0, 0, 0.0, 0.5, what=learner)
+            self.ask = entry_point(ask_round, kind, 0, 0, 0.0, 0.5, 0, 0.5, what=learner)
             self._kind = kind
         if engine.prepare is not None:
             x, seen = (row(example_rows(form), 0) for form in (sparse, engine.sees_sparse))

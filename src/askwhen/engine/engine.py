@@ -46,6 +46,7 @@ from ..prepare import (
     width_of,
 )
 from ..rules.audit import audit_state
+from ..rules.budget import BudgetRule
 from ..trace.trace import Ask, Origin, RoundResult
 from ..validation import short
 from ..weights.class_slots import repeat_last
@@ -57,8 +58,12 @@ from .inputs.two_labels import NO_PAIR, Pair
 from .label_spaces import Classes, LabelSets
 from .round.each_class import EachState, start_classes
 from .round.rounds import (
+    BY_ITSELF,
+    FOR_FREE,
+    IS_ASKED,
     LABEL_REFUSED,
     LEVEL,
+    NOT_ASKED,
     PERIOD,
     SWITCHED,
     TOO_MANY_CLASSES,
@@ -93,6 +98,20 @@ class Shape(NamedTuple):
 
 
 UNKNOWN = Shape(-1, False)
+
+Decided = tuple[int, float]
+"""Who decides whether a round asks, and the probability of an earlier decision; see ``rounds``."""
+
+BY_RULE: Decided = (BY_ITSELF, 0.0)
+
+
+def decided_as(decision: tuple[bool, float] | str | None) -> Decided:
+    """A decision that the caller has made: "certain", an earlier one with its probability, or None for none."""
+    if decision is None:
+        return BY_RULE
+    if isinstance(decision, str):
+        return FOR_FREE, 1.0
+    return IS_ASKED if decision[0] else NOT_ASKED, float(decision[1])
 
 
 class InFrame:
@@ -224,6 +243,12 @@ class Engine:
             resized = rule.with_length(rounds)
             self.parts = self.parts._replace(rule=cast(Rule, resized))
             self.rule = resized.resized(self.rule)
+
+    def change_budget(self, rule: BudgetRule, asked: int) -> None:
+        """Ask by another budget from now on; ``asked`` labels were paid so far."""
+        state = rule.following(self.rule, asked)
+        parts = self.parts._replace(rule=cast(Rule, rule))
+        self._become(parts=parts, rule=state, needs_time=bool(period_length(state) > 0.0))
 
     @property
     def has_learnt(self) -> bool:
@@ -387,7 +412,7 @@ class Engine:
             self.plain, self.plain_csr = (None, (1, d)) if sparse else ((d,), None)
         return frame
 
-    def ask(self, x: Row, time: float = 0.0, given: float | None = None) -> Ask:
+    def ask(self, x: Row, time: float = 0.0, given: float | None = None, decided: Decided = BY_RULE) -> Ask:
         """Play one round, with the given random draw or the engine's next one."""
         session, draws = self.session, self.draws
         _held, address = session.frame or self._compile()  # this reference keeps another thread from freeing the block
@@ -400,11 +425,13 @@ class Engine:
         number, ahead = self.round, draws.ahead
         ask_round = session.ask  # an attribute that is called is looked up slowly
         draw = given if given is not None else ahead.pop() if ahead else draws.next()
-        status, p, r, chance, query, marks, certainty, raw, best = ask_round(address, live.address, 0, time, draw)
+        status, p, r, chance, query, marks, certainty, raw, best = ask_round(
+            address, live.address, 0, time, draw, *decided
+        )
         if status != SOUND:
             if given is None:
                 ahead.append(draw)
-            return self._ask_again(status, x, seen, time, given)
+            return self._ask_again(status, x, seen, time, given, decided)
         if seen is not x:
             session.absorb(session.preparing[1], x)
         self.round = number + 1
@@ -432,11 +459,11 @@ class Engine:
                 self.signs[number] = self.learner.signs.copy()
         return ask
 
-    def play(self, x: Row, time: float = 0.0) -> RoundResult:
+    def play(self, x: Row, time: float = 0.0, decided: Decided = BY_RULE) -> RoundResult:
         """Play one round as ``ask`` does, with the next random draw, and return all of its results."""
         draw = self.draws.next()
         try:
-            ask = self.ask(x, time, draw)
+            ask = self.ask(x, time, draw, decided)
         except BaseException:
             self.draws.ahead.append(draw)  # a refused round must not use up a draw
             raise
@@ -457,12 +484,12 @@ class Engine:
         self.reset_if_unused()
         raise self.refusal(status, x, "ask", "x")
 
-    def _ask_again(self, status: int, x: Row, seen: Row, time: float, given: float | None) -> Ask:
+    def _ask_again(self, status: int, x: Row, seen: Row, time: float, given: float | None, decided: Decided) -> Ask:
         """Let a state grow and play the round again, or raise the reason why it cannot be played."""
         if status != NOT_READY:
             self._refuse(status, seen)
         self.make_ready(status, seen, "ask", "x")
-        return self.ask(x, time, given)
+        return self.ask(x, time, given, decided)
 
     def tell(self, question: OpenQuestion, y: float) -> None:
         """Learn and count the label of an open question."""
@@ -523,6 +550,14 @@ class Engine:
         note_class(self.rule, k + 1)
         self.answers.add(label)
         return k
+
+    def rename(self, label: Any, new: Any) -> None:
+        """Give a class another name; nothing else changes."""
+        assert isinstance(self.answers, Classes)
+        self.answers.rename(label, new)
+        for number, (asked, x, marks) in self.pending.items():
+            if asked.prediction == label:
+                self.pending[number] = (asked._replace(prediction=new), x, marks)
 
     def close(self, label: Any) -> None:
         """Undo ``open`` for the class that was opened last."""

@@ -83,6 +83,11 @@ class Classes:
         self.places[label] = len(self.names)
         self.names.append(label)
 
+    def rename(self, label: Any, new: Any) -> None:
+        """Give a class another name, which no other one may have."""
+        self.names[self.places[label]] = new
+        self.places = {name: k for k, name in enumerate(self.names)}
+
     def remove(self, label: Any) -> None:
         """Remove a class, which must be the last one that was added."""
         del self.places[label]

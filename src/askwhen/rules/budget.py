@@ -461,6 +461,22 @@ class BudgetRule:
         """The state of a budget of another length, with the length of this one."""
         return state._replace(length=math.inf if self.length is None else float(self.length))
 
+    def following(self, state: RuleState, asked: int) -> RuleState:
+        """The state of this budget where it takes the place of another one in the middle of a stream.
+
+        What that one has learnt of the stream stays; its debts do not. ``asked`` labels count towards ``most``.
+        """
+        made, former = self.start(), state.spending
+        if len(former) == len(made.spending):
+            learnt = [HAZARD, RIGHT, ANSWERS, WEIGHT, CHANCE]
+            made.spending[learnt] = former[learnt]
+            is_rate = made.per == 0.0 and state.per == 0.0
+            made.spending[LEAD] = former[LEAD] * made.value / state.value if is_rate else 0.0
+        made.spending[LOG_SCALE] = former[LOG_SCALE]
+        made.spending[SPENT] = asked if made.per == 0.0 else 0.0
+        made.memory[:] = state.memory
+        return made
+
     def start(self) -> RuleState:
         """The state before the first round."""
         kind, floor = _SPREAD if self.spread else _BUDGET, -_FLOOR if self.floor is None else self.floor

@@ -74,7 +74,7 @@ def test_what_cannot_be_changed_is_said_and_another_stream_can_be_made_like_it(v
     rows = dict(zip(names, values, strict=True))
     every = stream.facts()["settings"]
     assert set(rows) == set(every) - set(CHANGEABLE)
-    assert (rows["labels"], rows["raw"]) == ("calm, busy", "no")
+    assert (rows["features"], rows["raw"]) == ("kind mixed; names size; places 32; text subject", "no")
     page.get_by_role("link", name=f"make a stream like {stream.name}").click()
     page.get_by_label("Name", exact=True).fill("alike")
     page.get_by_role("button", name="Make the stream").click()
@@ -107,7 +107,7 @@ def test_a_form_changes_a_stream_by_the_call_that_it_shows_while_somebody_labels
     press(ann, "1")
     ann.get_by_text("The model guesses").wait_for()
     page.get_by_label("Lease in seconds").fill("0.5")
-    page.evaluate("document.querySelector('form').noValidate = true")
+    page.evaluate("document.querySelector('form.card').noValidate = true")
     page.get_by_role("button", name="Change the settings").click()
     page.locator(".problem", has_text="Lease must be a number of seconds").wait_for()
     assert stream.facts()["settings"] == changed

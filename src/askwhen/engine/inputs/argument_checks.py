@@ -50,6 +50,19 @@ def round_time(engine: Timed, owner: str, time: Any) -> float:
     return now
 
 
+def check_decision(decision: Any) -> None:
+    """Refuse what is neither "certain" nor an earlier decision with a probability that it can have had."""
+    if decision is None or decision == "certain":
+        return
+    if isinstance(decision, tuple) and len(decision) == 2 and isinstance(decision[0], bool):
+        asked, chance = decision
+        if isinstance(chance, (int, float)) and 0.0 <= chance <= 1.0 and not (asked and chance == 0.0):
+            return
+    raise InputError.about(
+        "play", "decision", '"certain", or whether it was asked and with which probability', decision
+    )
+
+
 def round_times(engine: Timed, owner: str, times: Any, n: int) -> np.ndarray:
     """The times of the next n rounds, or an empty array where none are needed and none are given."""
     if times is None and engine.needs_time:

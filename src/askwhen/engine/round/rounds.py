@@ -73,6 +73,9 @@ LABEL_REFUSED = 4
 TOO_MANY_CLASSES = 5
 """A status: the label would open more classes than are allowed."""
 
+BY_ITSELF, NOT_ASKED, IS_ASKED, FOR_FREE = -1, 0, 1, 2
+"""Who decides whether a round asks: the rule, an earlier decision with its probability, or the caller at no cost."""
+
 
 class RoundContext(NamedTuple):
     """The states that a round reads and changes; ``learner`` and ``drift`` are addresses, see ``step_table``."""
@@ -146,11 +149,13 @@ def look_checked(context: Any, rows: int, i: int, how: int) -> Any:
     return m, norm2, status, q, q_high
 
 
+# Eight arguments, the values of one round, as those of ``settle``: it is inlined into ``ask_round`` and ``run_rounds``.
 @step
-def open_round(context: Any, rows: int, i: int, time: float, u: float, how: int) -> Any:
+def open_round(context: Any, rows: int, i: int, time: float, u: float, how: int, decided: int, given: float) -> Any:
     """Begin a round on row i, in place: (status, m, q, |x|^2, asked, by_rule, period, chance, switched, edge).
 
-    q and chance are NaN where q was not needed. If the status is not SOUND, nothing was changed.
+    q and chance are NaN where q was not needed. If the status is not SOUND, nothing was changed. ``decided`` says who
+    decides; ``given`` is the probability of an earlier decision. A round that asks for free is not counted by the rule.
     """
     learner, rule, drift = context.learner, context.rule, context.drift
     has_detector = drift.state != 0
@@ -185,7 +190,13 @@ def open_round(context: Any, rows: int, i: int, time: float, u: float, how: int)
         asked = asked or period > 0
     near = beyond(m, q, edge)
     chance = chance_of(context, near, q, norm2, period)
-    end_round(rule, near, q, asked)
+    if decided == BY_ITSELF:
+        end_round(rule, near, q, asked)
+    elif decided == FOR_FREE:
+        asked, by_rule, chance = True, True, 1.0
+    else:
+        asked, by_rule, chance = decided == IS_ASKED, True, given
+        end_round(rule, near, q, asked)
     if learner.leave != 0:
         call_leave(learner.leave, learner.state)
     switched = call_watch(drift.watch, drift.state, rows, i, m, q) if has_detector else False
@@ -268,10 +279,10 @@ def read_marks(number: int) -> Marks:
 
 
 @entry
-def ask_round(address: Any, rows: int, first: int, time: float, u: float) -> Any:
+def ask_round(address: Any, rows: int, first: int, time: float, u: float, decided: int, given: float) -> Any:
     """Play a live round on the first row, in place: (status, p, r, chance, asked, marks, certainty, raw, best)."""
     (context,) = lend(address)
-    found = open_round(context, rows, first, time, u, first + FORM + LIVE)
+    found = open_round(context, rows, first, time, u, first + FORM + LIVE, decided, given)
     status, m, q, _, asked, by_rule, period, chance, switched, edge = found
     p, level, certainty = margin(beyond(m, q, edge), q), first, 0.0
     raw = p + edge
@@ -352,7 +363,7 @@ def run_rounds(
     how = FORM if every_margin else 0
     for i in range(first, n):
         time = times[i] if timed else 0.0
-        found = open_round(context, rows, i, time, u[i], how)
+        found = open_round(context, rows, i, time, u[i], how, BY_ITSELF, 0.0)
         status, m, q, norm2, asked, by_rule, period, chance, switched, edge = found
         if status != SOUND:
             return i, status

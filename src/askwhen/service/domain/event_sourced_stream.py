@@ -22,6 +22,9 @@ from ..events.kinds import (
     Forgotten,
     Handled,
     Instance,
+    LabelRenamed,
+    LabelsAdded,
+    LabelsMerged,
     Received,
     Renamed,
     Replayed,
@@ -32,14 +35,15 @@ from ..events.kinds import (
     Withdrawn,
     facts_of,
 )
-from ..events.settings import Settings
+from ..events.label_names import LabelNames, Relabelled
+from ..events.settings import OPEN, Settings
 from ..store.records import Event
 from . import row_codec
 from .model import Model
 from .question_snapshot import QuestionSnapshot
 from .question_state import QuestionState
 from .questions import UNPLAYED, Question, retrained
-from .setting_changes import Changes, changed
+from .setting_changes import Changes, changed, relabelled
 from .summary import StreamSummary
 
 _NOT_ABOUT_QUESTIONS = (Volunteered, Received, Handled, Commented)
@@ -53,7 +57,8 @@ class StreamState(msgspec.Struct):
     have asked, and ``passed`` the rounds that it has not played because their instances were erased. The contents of
     all instances up to the event ``erased`` are erased. ``spent`` says whether the budget is spent. ``changes`` are
     changes of the settings, each with its event. ``received`` are the events with labels from other tools that have not
-    been handled yet.
+    been handled yet. ``pair`` are the labels of a model of two, the negative one first; ``relabelled`` has the labels
+    that were renamed or merged.
     """
 
     name: str
@@ -70,6 +75,8 @@ class StreamState(msgspec.Struct):
     changes: list[tuple[int, Changes]] = []
     received: list[int] = []
     placed: int = 0
+    pair: list[str] = []
+    relabelled: list[Relabelled] = []
 
 
 def summary_of(state: StreamState) -> StreamSummary:
@@ -103,22 +110,26 @@ class StreamLog:
     ----------
     uncommitted : list of Event
         Events that have been applied in memory and wait for their commit.
+    names : LabelNames
+        The current names of labels, which the events read here have.
     """
 
     def __init__(self, event: Callable[[int], Event | None], of_question: Callable[[int], list[Event]]) -> None:
         self._event, self._of_question = event, of_question
         self.uncommitted: list[Event] = []
+        self.names = LabelNames()
 
     def event(self, seq: int) -> Event:
         """A committed event."""
         found = self._event(seq)
         if found is None:
             raise NotFoundError(f"the log has no event {seq}.", owner="serve")
-        return found
+        return self.names.event(found)
 
     def of_question(self, round: int) -> list[Event]:
         """All events about the instance of a round, in order."""
-        return [*self._of_question(round), *(event for event in self.uncommitted if event.question == round)]
+        found = [*self._of_question(round), *(event for event in self.uncommitted if event.question == round)]
+        return [self.names.event(event) for event in found]
 
 
 class EventSourcedStream:
@@ -139,8 +150,9 @@ class EventSourcedStream:
     """
 
     def __init__(self, created: Settings, state: StreamState, model: Model, log: StreamLog, seq: int = 0) -> None:
-        self._created, self._log = created, log
+        self.created, self._log = created, log
         self.state, self.seq = state, seq
+        log.names = LabelNames(state.relabelled)
         self.settings = changed(created, *(changes for _, changes in state.changes))
         # A weak reference, since a cycle would keep an unloaded stream in memory: recovered objects are frozen for the
         # garbage collector (gc.freeze), which would never find it.
@@ -157,7 +169,7 @@ class EventSourcedStream:
         """The settings as they were when an event was recorded."""
         if not self.state.changes or seq > self.state.changes[-1][0]:
             return self.settings
-        return changed(self._created, *(changes for at, changes in self.state.changes if at < seq))
+        return changed(self.created, *(changes for at, changes in self.state.changes if at < seq))
 
     def summary(self) -> StreamSummary:
         """The current counts."""
@@ -169,6 +181,7 @@ class EventSourcedStream:
     def dump(self) -> tuple[int, bytes, Callable[[], bytes]]:
         """Everything that a snapshot stores: the last event, the state, and a function that packs the model."""
         self.state.questions = self.questions.dump()
+        self.state.pair = self.model.pair
         return self.seq, msgspec.json.encode(self.state), self.model.dump()
 
     def add_round(self, fact: Instance, seq: int, time: float) -> None:
@@ -226,9 +239,14 @@ class EventSourcedStream:
             self.state.paused = event.kind == "paused"
             self.state.archived = event.kind == "archived"
         elif isinstance(fact, SettingsChanged):
-            self.state.changes.append((event.seq, fact.changes))
-            self.settings = changed(self.settings, fact.changes)
-            self.questions.change(self.settings)
+            self._change(event.seq, fact.changes)
+        elif isinstance(fact, LabelsAdded):
+            self._add_labels(event.seq, fact.labels)
+        elif isinstance(fact, LabelRenamed):
+            self._relabel(event.seq, fact.label, fact.to)
+            self.model.rename(fact.label, fact.to)
+        elif isinstance(fact, LabelsMerged):  # a model that knows only the other one follows, with ``Replayed``
+            self._relabel(event.seq, fact.label, fact.into)
         elif isinstance(fact, Replayed):
             self.state.replays.append(event.seq)
             for question in self.questions.open.values():
@@ -242,6 +260,28 @@ class EventSourcedStream:
                 f"event {event.seq} of stream {self.state.name} has a kind that is not about a stream.", owner="serve"
             )
         self.seq, self.state.time = event.seq, event.time
+
+    def _change(self, seq: int, changes: Changes) -> None:
+        self.state.changes.append((seq, changes))
+        self.settings = changed(self.settings, changes)
+        self.questions.change(self.settings)
+        if "budget" in changes:
+            self.model.change_budget(self.settings, self.questions.stored.asked)
+
+    def _add_labels(self, seq: int, labels: list[str]) -> None:
+        """Offer more labels; where they are not open, a model that knows them follows, with ``Replayed``."""
+        if self.settings.labels == OPEN:
+            for label in labels:
+                self.questions.add_label(label)
+        else:
+            self._change(seq, {"labels": [*self.settings.labels, *labels]})
+
+    def _relabel(self, seq: int, label: str, new: str) -> None:
+        """Use another name for a label, also where it was given before."""
+        self.state.relabelled = [*self.state.relabelled, (seq, label, new)]  # other threads read the former list
+        self._log.names = LabelNames(self.state.relabelled)
+        self.questions.relabel(label, new)
+        self._change(seq, relabelled(self.settings, label, new))
 
     def _teach(self, event: Event, fact: Told | Forgotten) -> None:
         """Give the label of a question to the model, or drop the question.
@@ -290,7 +330,7 @@ class EventSourcedStream:
 
     def recall(self, round: int, until: int | None = None) -> Question | None:
         """A question, made again from its events before ``until``; None where the round has none."""
-        questions, found = QuestionState(self._created, lambda _: None), None
+        questions, found = QuestionState(self.created, lambda _: None), None
         replays = iter([*self.state.replays, self.seq + 1])
         replay = next(replays)
         for event in self.history(round):

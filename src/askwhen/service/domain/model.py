@@ -31,8 +31,19 @@ Guess = tuple[str | None, float | None]
 class Model:
     """A sampler, and the labels of its stream.
 
+    Parameters
+    ----------
+    settings : Settings
+        The settings of the stream.
+    sampler : Sampler, optional
+        From a snapshot; without it a new one is made.
+    pair : list of str, optional
+        The labels of a sampler of two, the negative one first; by default those of the settings.
+
     Attributes
     ----------
+    pair : list of str
+        The labels of a sampler of two; empty for others.
     sampler : Sampler
         Plays the rounds; it counts them from 0, also where it started in the middle of a log.
     needs_time : bool
@@ -41,21 +52,23 @@ class Model:
         Whether a budget decides when it asks, and not a rule of the algorithm.
     """
 
-    def __init__(self, settings: Settings, sampler: Sampler | None = None) -> None:
-        self._values: dict[str, Any] = {}
-        if settings.labels != OPEN and len(settings.labels) == 2:
-            self._values = {settings.labels[0]: -1.0, settings.labels[1]: 1.0}
-        self._words = {value: label for label, value in self._values.items()}
+    def __init__(self, settings: Settings, sampler: Sampler | None = None, pair: Sequence[str] = ()) -> None:
         self._take(build(settings) if sampler is None else sampler)
+        self._name([] if self.sampler.engine.classes is not None else list(pair or settings.labels))
+
+    def _name(self, pair: list[str]) -> None:
+        self.pair = pair
+        self._values: dict[str, Any] = dict(zip(pair, (-1.0, 1.0), strict=False))
+        self._words = {value: label for label, value in self._values.items()}
 
     def _take(self, sampler: Sampler) -> None:
         self.sampler = sampler
         self.needs_time = sampler.needs_time
         self.has_budget = isinstance(sampler.rule, BudgetRule)
 
-    def ask(self, x: Any, time: float) -> RoundResult:
-        """Play a round."""
-        return self.sampler.play(x, time if self.needs_time else None)
+    def ask(self, x: Any, time: float, decision: Any = None) -> RoundResult:
+        """Play a round; ``decision`` replaces that of the rule, see ``Sampler.play``."""
+        return self.sampler.play(x, time if self.needs_time else None, decision)
 
     def guess(self, x: Any) -> Guess:
         """The current prediction for an instance and the probability that it is right, without playing a round."""
@@ -113,6 +126,18 @@ class Model:
         """A prediction as a label of the stream; None while no label is known."""
         return self._words.get(prediction, prediction)
 
+    def rename(self, label: str, new: str) -> None:
+        """Give a label another name."""
+        if self.pair:
+            self._name([new if each == label else each for each in self.pair])
+        elif label in self.sampler.engine.places:  # an open label is a class only once the model has learnt it
+            self.sampler.engine.rename(label, new)
+
+    def change_budget(self, settings: Settings, asked: int) -> None:
+        """Ask by the budget of other settings from now on; ``asked`` questions were paid so far."""
+        self.sampler.engine.change_budget(build(settings).rule, asked)
+        self._take(self.sampler)
+
     def dump(self) -> Any:
         """Copy the current model; returns a function that packs the copy, which may run in another thread."""
         header, arrays = engine_state.dump(self.sampler.engine, [])
@@ -129,7 +154,7 @@ class Model:
         return file_format.pack(*engine_state.dump(engine, []))
 
     @classmethod
-    def load(cls, settings: Settings, content: bytes) -> Model:
+    def load(cls, settings: Settings, content: bytes, pair: Sequence[str] = ()) -> Model:
         """The model of a snapshot."""
         header, arrays = file_format.unpack(content)
         engine_state.check_kind(header, "Sampler")
@@ -138,7 +163,18 @@ class Model:
             raise SnapshotError("the snapshot has no seed.", owner="load")
         if engine.schema != schema_of_features(settings.features):
             raise SnapshotError("the snapshot has another schema than the settings of its stream.", owner="load")
-        return cls(settings, Sampler.of(engine))
+        return cls(settings, Sampler.of(engine), pair)
+
+
+def check_budget_change(before: Settings, after: Settings) -> None:
+    """Refuse another budget where the algorithm asks by a rule of its own."""
+    if not all(isinstance(build(each).rule, BudgetRule) for each in (before, after)):
+        raise InputError(
+            f"budget cannot be changed, since {before.algorithm} asks by a rule of its own with one of the two; make "
+            "another stream like it.",
+            owner="stream",
+            parameter="budget",
+        )
 
 
 def has_classes(settings: Settings) -> bool:

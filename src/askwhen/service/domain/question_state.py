@@ -238,6 +238,24 @@ class QuestionState:
         if self.settings.labels == OPEN and label is not None and label not in self.stored.labels:
             self.stored.labels.append(label)
 
+    def relabel(self, label: str, new: str) -> None:
+        """Use another name for a label everywhere; where both were given, they are one label from now on."""
+
+        def now(each: Any) -> Any:
+            return new if each == label else each
+
+        stored = self.stored
+        stored.labels = list(dict.fromkeys(map(now, stored.labels)))
+        for question in self.open.values():
+            question.prediction, question.label, question.model = map(
+                now, (question.prediction, question.label, question.model)
+            )
+            for answer in question.answers:
+                answer.label = now(answer.label)
+        for each in stored.corrections.values():
+            each.prediction, each.model, each.label = map(now, (each.prediction, each.model, each.label))
+        stored.people.relabel(label, new)
+
     def add_comment(self, round: int | None) -> None:
         """Note that a question has a comment."""
         if round is not None and round not in self.stored.commented:

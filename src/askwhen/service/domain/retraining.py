@@ -5,20 +5,27 @@ of the old ones. The new model may ask about other instances. Where it asks a qu
 question is dropped, so that the accuracy estimate counts it as unknown. A label that it does not ask for is learnt as
 an unsolicited one. Unsolicited labels are learnt in their corrected form at the place of the first one of their round.
 Erased instances are skipped, and their labels with them.
+
+Where labels are added or merged, the decisions of the log are taken over instead: what was asked and with which
+probability stays, so that every answer counts and the accuracy of the new model can be estimated from all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..events.kinds import Corrected, Forgotten, Instance, Told, Volunteered, facts_of
+import msgspec
+
+from ..events.kinds import Corrected, Forgotten, Instance, SettingsChanged, Told, Volunteered, facts_of
+from ..events.label_names import LabelNames
 from ..events.settings import Settings
 from ..store.records import Event
 from . import row_codec
 from .model import Model
 from .question_snapshot import QuestionSnapshot
 from .questions import UNPLAYED
+from .setting_changes import changed
 
 
 class Retraining:
@@ -34,6 +41,12 @@ class Retraining:
         Corrected unsolicited labels, in the same form.
     look : callable, optional
         Gives an event by its number.
+    pair : list of str, optional
+        The labels of a model of two, the negative one first.
+    created : Settings, optional
+        The settings that the stream was created with: their budget holds until the log has another one.
+    names : LabelNames, optional
+        The names that labels in the events are to have, where labels have changed: decisions of the log are taken over.
 
     Attributes
     ----------
@@ -53,8 +66,14 @@ class Retraining:
         labels: dict[int, str | None],
         given: dict[int, str | None] | None = None,
         look: Callable[[int], Event | None] = lambda _: None,
+        pair: Sequence[str] = (),
+        created: Settings | None = None,
+        names: LabelNames | None = None,
     ) -> None:
-        self.model = Model(settings)
+        self._settings = settings if created is None else msgspec.structs.replace(settings, budget=created.budget)
+        self.model = Model(self._settings, pair=pair)
+        self._asked = 0
+        self._names, self._keep = LabelNames() if names is None else names, names is not None
         self.labels, self._given, self._look = labels, {} if given is None else given, look
         self.told: dict[int, str | None] = {}
         self.seq = 0
@@ -65,13 +84,16 @@ class Retraining:
     def follow(self, events: Iterable[Event]) -> None:
         """Process the next events of the log."""
         for event in events:
-            fact = facts_of(event)
+            fact = self._names.facts(event)
             if isinstance(fact, Instance):
                 self._play(event, fact)
             elif isinstance(fact, (Told, Forgotten)) and event.question is not None and event.question not in self.told:
                 self._tell(event.question, fact.label if isinstance(fact, Told) else None)
             elif isinstance(fact, Volunteered) and fact.learnt and event.question is not None:
                 self._learn(event.question, fact)
+            elif isinstance(fact, SettingsChanged) and "budget" in fact.changes:
+                self._settings = changed(self._settings, {"budget": fact.changes["budget"]})
+                self.model.change_budget(self._settings, self._asked)
             self.seq = event.seq
 
     def _learn(self, round: int, fact: Volunteered) -> None:
@@ -85,7 +107,9 @@ class Retraining:
             self.passed.append(fact.round)
             return
         x = row_codec.from_bytes(event.row)
-        ask = self.model.ask(x, event.time).ask
+        kept = (fact.asked, fact.probability) if self._keep else None
+        ask = self.model.ask(x, event.time, kept).ask
+        self._asked += ask.query
         if ask.query and fact.asked:
             self.played[fact.round] = ask.round
         elif ask.query:

@@ -1,7 +1,9 @@
 """Settings of an existing stream that can be changed, and those that cannot.
 
-Labels, features, algorithm, budget and seed determine the model: with other values the rounds in the log would not give
-the same decisions when they are played again. How questions are given out and shown does not affect decisions.
+Features, algorithm and seed determine the model: with other values the rounds in the log would not give the same
+decisions when they are played again. How questions are given out and shown does not affect decisions. Another budget
+holds for the instances that come after the change. Labels can be put into another order; to add, rename or merge them
+are events of their own.
 """
 
 from __future__ import annotations
@@ -13,10 +15,17 @@ import msgspec
 
 from ...errors import InputError
 from ..events.enum_errors import explained
-from ..events.settings import Settings, check_settings
+from ..events.kinds import LabelsAdded, LabelsMerged
+from ..events.settings import OPEN, Settings, check_settings
+from .model import check_budget_change
 
-CHANGEABLE = ("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view", "mode", "backlog")
-_NESTED = ("view", "backlog")
+CHANGEABLE = (
+    *("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view", "mode", "backlog"),
+    *("budget", "labels", "about", "colours", "guidelines"),
+)
+_NESTED = ("view", "backlog", "about", "colours")
+_OF_LABELS = ("about", "colours")
+"""Settings with an entry for some labels; None removes one."""
 
 Changes = dict[str, Any]
 """New values by the names of settings; those of the view and the backlog are nested."""
@@ -30,7 +39,28 @@ def changed(settings: Settings, *all_changes: Changes) -> Settings:
     for changes in all_changes:
         for name, value in changes.items():
             found[name] = found[name] | value if name in _NESTED and isinstance(value, dict) else value
+            if name in _OF_LABELS and isinstance(value, dict):
+                found[name] = {label: each for label, each in found[name].items() if each is not None}
     return msgspec.convert(found, Settings)
+
+
+def relabelled(settings: Settings, label: str, new: str) -> Changes:
+    """The changes of the settings when a label gets another name, or becomes part of the one that has it."""
+    found: Changes = {}
+    if settings.labels != OPEN:
+        found["labels"] = list(dict.fromkeys(new if each == label else each for each in settings.labels))
+    for name in _OF_LABELS:
+        given = getattr(settings, name)
+        if label in given:
+            found[name] = {label: None, new: given.get(new, given[label])}
+    return found
+
+
+def with_labels(settings: Settings, fact: LabelsAdded | LabelsMerged) -> Settings:
+    """The settings after labels were added or merged."""
+    if isinstance(fact, LabelsMerged):
+        return changed(settings, relabelled(settings, fact.label, fact.into))
+    return settings if settings.labels == OPEN else changed(settings, {"labels": [*settings.labels, *fact.labels]})
 
 
 def differences(settings: Settings, changes: Changes) -> Changes:
@@ -40,6 +70,12 @@ def differences(settings: Settings, changes: Changes) -> Changes:
     except msgspec.ValidationError as error:
         text = explained(str(error), Settings).replace("`$.", "`")
         raise InputError(f"{text[:1].lower()}{text[1:]}.", owner="stream", parameter="settings") from error
+    if new.labels != settings.labels and (OPEN in (new.labels, settings.labels) or not _is_same_set(settings, new)):
+        raise InputError(
+            "labels can be put into another order here; add, rename or merge them by their own calls.",
+            owner="stream",
+            parameter="labels",
+        )
     for name in Settings.__struct_fields__:
         if name not in CHANGEABLE and getattr(new, name) != getattr(settings, name):
             raise InputError(
@@ -48,12 +84,20 @@ def differences(settings: Settings, changes: Changes) -> Changes:
                 parameter=name,
             )
     check_settings(new)
+    if new.budget != settings.budget:
+        check_budget_change(settings, new)
     before, after = msgspec.to_builtins(settings), msgspec.to_builtins(new)
     found = _different(before, after, CHANGEABLE)
     for name in found.keys() & set(_NESTED):
         found[name] = _different(before[name], after[name], after[name])
+    for name in found.keys() & set(_OF_LABELS):
+        found[name] |= dict.fromkeys(before[name].keys() - after[name].keys())
     return found
 
 
+def _is_same_set(before: Settings, after: Settings) -> bool:
+    return sorted(before.labels) == sorted(after.labels)
+
+
 def _different(before: Changes, after: Changes, names: Iterable[str]) -> Changes:
-    return {name: after[name] for name in names if after[name] != before[name]}
+    return {name: after[name] for name in names if name not in before or after[name] != before[name]}

@@ -17,6 +17,7 @@ from ...errors import AskwhenError, InputError
 from ...rules.budget import labels_by
 from ..errors import ConflictError, SetAsideError
 from ..events.kinds import Commented, Fact, Instance, Undone, Volunteered, Withdrawn, encoded, facts_of
+from ..events.label_names import LabelNames
 from ..events.settings import Settings, check_backlog
 from ..store.records import BacklogItem, Event
 from . import row_codec
@@ -125,7 +126,9 @@ class ServiceStream:
     def restore(self, seq: int, state: bytes, model: bytes) -> None:
         """Start from a snapshot."""
         found = msgspec.json.decode(state, type=StreamState)
-        self._current = EventSourcedStream(self._created, found, Model.load(self._created, model), self._log, seq)
+        self._current = EventSourcedStream(
+            self._created, found, Model.load(self._created, model, found.pair), self._log, seq
+        )
 
     def unload(self, load: Callable[[], None]) -> None:
         """Release the memory of a stream that is stored as it is; ``load`` brings it back."""
@@ -178,6 +181,15 @@ class ServiceStream:
     def settings(self) -> Settings:
         """The current settings."""
         return self._last_settings if self._current is None else self._current.settings
+
+    @property
+    def label_names(self) -> LabelNames:
+        """The current names of labels in its log."""
+        return self._log.names
+
+    def label_now(self, label: str | None) -> str | None:
+        """A label by its current name; its former name is taken too, unless another label has it."""
+        return label if label in self.questions.labels else self.label_names.now(label)
 
     @property
     def seq(self) -> int:
@@ -298,7 +310,10 @@ class ServiceStream:
         number, budget, rounds = len(self.backlog), self.settings.budget, self.state.round
         if budget is not None and budget.rate is not None:
             classes = len(self.questions.labels) if self.model.has_budget else 2
-            found = max(labels_by(budget.rate, rounds + number, classes) - self.questions.stored.asked, 0.0)
+            asked = self.questions.stored.asked
+            if any("budget" in changes for _, changes in self.state.changes):
+                asked = round(labels_by(budget.rate, rounds, classes))  # of an earlier budget, which is over
+            found = max(labels_by(budget.rate, rounds + number, classes) - asked, 0.0)
         elif rounds >= _ROUNDS_TO_KNOW:
             found = number * self.questions.stored.asked / rounds
         else:
@@ -384,6 +399,7 @@ class ServiceStream:
         self, round: int, annotator: str, label: str | None, now: float, lead: float | None, key: str | None
     ) -> Event:
         """Fill a slot of a question."""
+        label = self.label_now(label)
         self.questions.check_label(label, "answer")
         event = self.record(self.commands.answer(round, annotator, label, self._time(now), lead), now, key)
         self.tick(now)
@@ -400,6 +416,7 @@ class ServiceStream:
 
     def review(self, round: int, annotator: str, label: str | None, now: float, key: str | None = None) -> Event:
         """Decide what the label of a question is."""
+        label = self.label_now(label)
         self.questions.check_label(label, "review")
         event = self.record(self.commands.review(round, annotator, label), now, key)
         question = self.questions.open[round]
@@ -427,6 +444,7 @@ class ServiceStream:
         """Take the label of a committed instance that no question waits for; None takes the annotator's label back."""
         fact = facts_of(instance)
         assert isinstance(fact, Instance)
+        label = self.label_now(label)
         self.questions.check_label(label, "label")
         if fact.asked:
             self.commands.check_unlabelled(fact.round)

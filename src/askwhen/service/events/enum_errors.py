@@ -41,5 +41,7 @@ def _choices(kind: inspect.Type, names: Sequence[str]) -> Iterator[str]:
         for field in kind.fields:
             if field.encode_name == names[0]:
                 yield from _choices(field.type, names[1:])
+    elif names and isinstance(kind, inspect.DictType):
+        yield from _choices(kind.value_type, names[1:])
     elif names and isinstance(kind, inspect.ListType):
         yield from _choices(kind.item_type, names[1:])

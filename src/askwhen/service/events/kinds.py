@@ -226,6 +226,32 @@ class SettingsChanged(Fact):
     by: str = ""
 
 
+class LabelsAdded(Fact):
+    """The stream got more labels."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("labels added",)
+    labels: list[str]
+    by: str = ""
+
+
+class LabelRenamed(Fact):
+    """A label got another name; events before this one have the former."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("label renamed",)
+    label: str
+    to: str
+    by: str = ""
+
+
+class LabelsMerged(Fact):
+    """A label became part of another one, also where it was given before."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("labels merged",)
+    label: str
+    into: str
+    by: str = ""
+
+
 class Replayed(Fact):
     """The model was retrained from the corrected log; the snapshot with the same number has it."""
 

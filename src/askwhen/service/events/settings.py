@@ -20,6 +20,10 @@ NEWEST: Literal[2] = 2
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 MOST_QUESTIONS = 10_000
 LONGEST_NAME, LONGEST_LABEL = 100, 200
+LONGEST_ABOUT, LONGEST_GUIDELINES = 500, 50_000
+COLOURS = ("orange", "sky", "green", "yellow", "blue", "red", "pink", "grey")
+"""Colours of labels, which people who are colour-blind can tell apart: the page has their values."""
+
 OPEN, MOST_OPEN = "open", 100
 """The setting for labels that are not known in advance, and the largest number of them."""
 
@@ -79,7 +83,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     wait, and are decided only as fast as people answer, as ``backlog`` says. ``version`` is that of the default
     algorithm: a new stream gets the newest, and streams of release 0.1, which have none, keep the first. ``certainty``
     is the version of the certainty of predictions: in the second, that of new streams, few answers do not make it
-    large.
+    large. ``about`` describes labels, ``colours`` gives them colours, and ``guidelines`` tell people how to decide, as
+    Markdown.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -102,15 +107,20 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     backlog: Backlog = msgspec.field(default_factory=Backlog)
     version: Literal[1, 2] | None = None
     certainty: Literal[1, 2] | None = None
+    about: dict[str, str] = {}
+    colours: dict[str, Literal["orange", "sky", "green", "yellow", "blue", "red", "pink", "grey"]] = {}
+    guidelines: str = ""
 
 
 def check_settings(settings: Settings) -> None:
     """Refuse invalid settings, in one sentence."""
     labels = ["any", "other"] if settings.labels == OPEN else list(settings.labels)
     if not 2 <= len(labels) <= MOST_LABELS or len(set(labels)) < len(labels):
-        _refuse("labels", f"between 2 and {MOST_LABELS:,} different texts", labels)
+        given = labels if len(labels) <= MOST_LABELS else f"{len(labels):,}"
+        _refuse("labels", f"between 2 and {MOST_LABELS:,} different texts", given)
     for label in labels:
         check_label(label)
+    _check_words(settings)
     if not 1 <= settings.slots <= MOST_SLOTS:
         _refuse("slots", f"between 1 and {MOST_SLOTS}", settings.slots)
     for name, low, high in (
@@ -133,6 +143,21 @@ def check_settings(settings: Settings) -> None:
         check_backlog(settings)
     _check_features(settings.features)
     check_view(settings.view)
+
+
+def _check_words(settings: Settings) -> None:
+    """Refuse descriptions and colours of labels that the stream lacks, and texts that are too long to be read."""
+    for name in ("about", "colours"):
+        for label in getattr(settings, name):
+            if settings.labels == OPEN:
+                check_label(label)
+            elif label not in settings.labels:
+                _refuse(name, "labels of the stream", label[:LONGEST_LABEL])
+    for text in settings.about.values():
+        if len(text) > LONGEST_ABOUT:
+            _refuse("about", f"texts of at most {LONGEST_ABOUT} characters", f"one of {len(text):,}")
+    if len(settings.guidelines) > LONGEST_GUIDELINES:
+        _refuse("guidelines", f"at most {LONGEST_GUIDELINES:,} characters", f"{len(settings.guidelines):,}")
 
 
 def check_backlog(settings: Settings) -> None:

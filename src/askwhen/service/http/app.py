@@ -42,6 +42,7 @@ from .routes import exports as export_routes
 from .routes import health as health_routes
 from .routes import instances as instance_routes
 from .routes import label_studio as label_studio_routes
+from .routes import labels as label_routes
 from .routes import page as page_routes
 from .routes import questions as question_routes
 from .routes import streams as stream_routes
@@ -62,7 +63,7 @@ _HANDLERS: list[Any] = [
     instance_routes.played,
     *backlog_routes.handlers,
     question_routes.router,
-    question_routes.labelled,
+    label_routes.router,
     question_routes.progress,
     token_routes.router,
     webhook_routes.router,

@@ -43,6 +43,37 @@ class StreamFacts(msgspec.Struct):
     problem: str | None = None
 
 
+class LabelFacts(msgspec.Struct):
+    """A label, what it means, and its colour."""
+
+    label: str
+    about: str = ""
+    colour: str | None = None
+
+
+class AddedLabels(msgspec.Struct, forbid_unknown_fields=True):
+    """New labels. ``key`` makes a retry idempotent."""
+
+    labels: list[str]
+    key: str | None = None
+
+
+class LabelName(msgspec.Struct, forbid_unknown_fields=True):
+    """Another name for a label. ``key`` makes a retry idempotent."""
+
+    label: str
+    to: str
+    key: str | None = None
+
+
+class LabelMerge(msgspec.Struct, forbid_unknown_fields=True):
+    """A label that becomes part of another one. ``key`` makes a retry idempotent."""
+
+    label: str
+    into: str
+    key: str | None = None
+
+
 class Given(msgspec.Struct, forbid_unknown_fields=True):
     """An answer. ``key`` makes a retry idempotent; ``lead`` is the time that it took, in seconds."""
 

@@ -26,12 +26,14 @@ from ..domain.tokens import Tokens
 from ..domain.webhooks import Webhooks
 from ..errors import ConflictError, NotFoundError, SetAsideError, StoppingError, StoreError, TooManyError
 from ..events.kinds import Created, Fact, WentOn, encoded, facts_of
+from ..events.label_names import LabelNames
 from ..events.settings import Settings
 from ..store.records import Change, Delivered, Event, Message, Reader, Snapshot, Store
 from .clock import Clock
 from .group_commit import GroupCommit, MakeSnapshot
 from .idempotency import Idempotency
 from .key_lookups import KeyLookups, Made
+from .named_reader import named
 from .presence import Presence
 from .provenance import provenance
 from .recovery import created, event_lookups, last_summary, recover, shell, stored_backlog
@@ -121,7 +123,7 @@ class Coordinator:
             self._reader = self._store.reader()
             self._other_reader = self._store.reader()
             self._event_reader = self._store.reader()
-            self._key_lookups = KeyLookups(self._other_reader, self._store.quick)
+            self._key_lookups = KeyLookups(named(self._other_reader, self.names_of), self._store.quick)
             self.clock.not_before(self._reader.last_time())
             return [found for event in created(self._reader) if (found := self._follow(event, play)) is not None]
         except AskwhenError:
@@ -451,13 +453,18 @@ class Coordinator:
         """The committed events of these keys."""
         return [each for each in await self.made_by_keys(number, keys) if isinstance(each, Event)]
 
+    def names_of(self, number: int) -> LabelNames:
+        """The current names of the labels of a stream; those of a log without labels never change."""
+        found = self.by_number.get(number)
+        return LabelNames() if found is None else found.label_names
+
     def reader(self) -> Reader:
-        """A new read-only connection, for callers that read much."""
-        return self._store.reader()
+        """A new read-only connection, for callers that read much; labels have their current names."""
+        return named(self._store.reader(), self.names_of)
 
     def reading(self) -> AbstractAsyncContextManager[ThreadedReader]:
         """A new read-only connection that is used in another thread."""
-        return threaded_reader(self._store.reader)
+        return threaded_reader(self.reader)
 
     @contextlib.asynccontextmanager
     async def exporting(self) -> AsyncIterator[ThreadedReader]:
@@ -518,7 +525,8 @@ class Coordinator:
     def event(self, stream: ServiceStream, seq: int) -> Event | None:
         """One committed event."""
         with self.changing():
-            return self._reader.event(stream.number, seq)
+            found = self._reader.event(stream.number, seq)
+        return None if found is None else stream.label_names.event(found)
 
 
 @contextlib.contextmanager

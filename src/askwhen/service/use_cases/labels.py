@@ -54,9 +54,9 @@ async def volunteer(
     fact, asked = facts_of(event), facts_of(instance)
     if not isinstance(fact, Volunteered) or (fact.instance, fact.annotator) != (instance.seq, annotator):
         raise ConflictError("this key was used for something else.", owner="key", parameter="key")
-    if fact.label != label:
+    if fact.label != stream.label_now(label):
         raise ConflictError("this key was used for another label.", owner="key", parameter="key")
-    return Labelled(asked.round, annotator, fact.learnt, instance.key and instance.key[2:], label, again)
+    return Labelled(asked.round, annotator, fact.learnt, instance.key and instance.key[2:], fact.label, again)
 
 
 async def instance_of(

@@ -7,14 +7,24 @@ from collections import Counter, deque
 import numpy as np
 
 from ...evaluate.estimation.over_time import Questions
-from ..events.kinds import Answered, Corrected, Fact, Forgotten, Instance, Told, facts_of
+from ..events.kinds import (
+    Answered,
+    Corrected,
+    Fact,
+    Forgotten,
+    Instance,
+    LabelRenamed,
+    LabelsMerged,
+    Told,
+    facts_of,
+)
 from ..store.records import Reader
 
 CHUNK, MOST_EVENTS = 1_000, 20_000
 """Events that are read at once, and in one call, so that other readers have their turn."""
 
 DAY, HOUR = 86400.0, 3600.0
-_KINDS = ("instance", "told", "forgotten", "corrected", "answered")
+_KINDS = ("instance", "told", "forgotten", "corrected", "answered", "label renamed", "labels merged")
 
 
 class QuestionOutcomes:
@@ -69,8 +79,18 @@ class QuestionOutcomes:
                 self._level.append(fact.level)
                 self._prediction.append(fact.prediction)
                 self._label.append(None)
+        elif isinstance(fact, LabelRenamed):
+            self._relabel(fact.label, fact.to)
+        elif isinstance(fact, LabelsMerged):
+            self._relabel(fact.label, fact.into)
         elif question in self._places and isinstance(fact, (Told, Forgotten, Corrected)):
             self._label[self._places[question]] = None if isinstance(fact, Forgotten) else fact.label
+
+    def _relabel(self, label: str, new: str) -> None:
+        """Count a label under another name; those read from now on have it already."""
+        self.predicted[new] += self.predicted.pop(label, 0)
+        self._prediction = [new if each == label else each for each in self._prediction]
+        self._label = [new if each == label else each for each in self._label]
 
     def questions(self) -> Questions:
         """All of them as arrays."""

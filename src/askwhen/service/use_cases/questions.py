@@ -199,7 +199,7 @@ async def _check_stands(
     coordinator: Coordinator, stream: ServiceStream, event: Event, fact: Answered, label: str | None
 ) -> None:
     """Refuse to confirm a retry whose answer differs from the first one, or was undone since."""
-    if fact.label != label:
+    if fact.label != stream.label_now(label):
         raise ConflictError("this key was used for another answer.", owner="answer", parameter="key")
     await coordinator.commits.settled()
     with coordinator.changing(stream):

@@ -36,7 +36,10 @@ PARTS = {
     "label": ("first.js", "outbox.js", "question_buffer.js", "holds.js", "remaining.js", *ASKING),
     "review": ASKING,
     "form": ("fields.js", "instance.js", "highlight.js"),
-    "change": ("fields.js", "settings.js", "instance.js", "highlight.js"),
+    "change": (
+        *("fields.js", "settings.js", "label_settings.js", "colours.js", "guidelines.js"),
+        *("instance.js", "highlight.js"),
+    ),
     "dashboard": ("charts.js", "figures.js", "plain.js", "specialists.js", "remaining.js"),
     "import": ("readers.js", "labels.js", "fields.js", "instance.js"),
 }

@@ -164,12 +164,7 @@ async def progress(
     return await questions.progress(auth.coordinator, stream, who, since)
 
 
-@post(
-    "/v1/streams/{name:str}/labels",
-    status_code=200,
-    opt={ROLE: "annotator"},
-    summary="Give an unsolicited label",
-)
+@post("/", status_code=200, opt={ROLE: "annotator"}, summary="Give an unsolicited label")
 async def labelled(request: AnyRequest, name: str, data: NewLabel) -> Labelled:
     """Of an instance that no question waits for: the model learns it at once."""
     auth, stream, who = _enter(request, name, data.annotator)

@@ -129,7 +129,7 @@ def applied(stream: ServiceStream, event: Event, now: float) -> str | None:
         return "nothing is known of it"
     history = stream.current.history(event.question)
     asked = any(each.kind == "instance" for each in history)
-    wanted = standing((each for each in history if each.seq <= event.seq), fact.annotator)
+    wanted = stream.label_now(standing((each for each in history if each.seq <= event.seq), fact.annotator))
     try:
         if asked:
             return _answered(stream, event.question, fact, wanted, now)

@@ -3,7 +3,8 @@
 import { el, put, say, uuid } from "./dom.js";
 import { call, linked, need, streamFacts, streamPath } from "./api.js";
 import { page } from "./shell.js";
-import { asCall, asking, besideCall, callPlace, checkPattern, differing, fillAsking, readAsking, sayWrong, unfold } from "./fields.js";
+import { asCall, asking, besideCall, budgeting, callPlace, checkPattern, differing, fillAsking, fillBudget, hide, readAsking, readBudget, sayWrong, unfold } from "./fields.js";
+import { guidelineSettings, labelSettings } from "./label_settings.js";
 import { settled } from "./settings.js";
 
 const AFTER = "Open questions keep their number of annotators, leases their end, and answers the time "
@@ -21,13 +22,19 @@ page(async (main) => {
   const call_ = callPlace();
   const [said, wrong] = [el("div", {}), el("div", {})];
   const button = el("button", { class: "main" }, "Change the settings");
-  const form = el("form", { class: "card" }, el("p", { class: "read" }, AFTER), asking(), wrong, said, button);
-  const changes = () => differing(readAsking(form), stream.settings);
+  const pays = stream.settings.budget !== null || stream.settings.algorithm === "default"; // others ask by a rule of their own
+  const form = el("form", { class: "card" }, el("p", { class: "read" }, AFTER), pays && budgeting(), asking(), wrong, said, button);
+  const changes = () => differing({ ...readAsking(form), ...(pays ? { budget: readBudget(form, stream.settings.budget) } : {}) }, stream.settings);
+  const fill = () => {
+    fillAsking(form, stream.settings);
+    if (pays) fillBudget(form, stream.settings.budget);
+    hide(form);
+  };
   const show = () => {
     const found = changes();
     put(call_, Object.keys(found).length ? asCall("PATCH", path, { settings: found }) : "Nothing is changed yet.");
   };
-  form.addEventListener("input", () => { key = null; put(said); put(wrong); show(); });
+  form.addEventListener("input", () => { key = null; put(said); put(wrong); hide(form); show(); });
   unfold(form);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -46,7 +53,7 @@ page(async (main) => {
       key ??= uuid();
       stream = await call("PATCH", path, { settings: found, key });
       key = null;
-      fillAsking(form, stream.settings);
+      fill();
       put(said, el("p", { class: "done" }, `Changed: ${Object.keys(found).join(", ")}.`));
       say("Changed.");
       show();
@@ -56,8 +63,10 @@ page(async (main) => {
       button.disabled = false;
     }
   });
-  fillAsking(form, stream.settings);
+  fill();
+  const now = (settings) => { stream = { ...stream, settings }; };
   put(main, el("div", { class: "head" }, el("h1", {}, `Settings of ${stream.name}`)),
+    await labelSettings(stream, now), guidelineSettings(stream, now),
     besideCall(form, call_, "This is what the button sends."),
     el("section", { class: "card", "aria-labelledby": "stays" }, el("h2", { id: "stays" }, "What stays"), settled(stream.settings),
       el("p", { class: "read" }, "For others ", el("a", { href: linked(`/new?like=${encodeURIComponent(stream.name)}`) }, `make a stream like ${stream.name}`), ".")));

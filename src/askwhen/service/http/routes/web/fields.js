@@ -28,6 +28,41 @@ export const tick = (name, title, read_) => el("label", { class: "choice" }, el(
 export const select = (name, label, options) => el("div", { class: "field" }, el("label", { for: name }, label), el("select", { id: name, name },
   options.map(([value, title]) => el("option", { value }, title))));
 
+const BUDGETS = [["none", "As the rule finds best", "no limit is set"], ["rate", "A share of the instances", "so that costs follow the traffic"],
+  ["time", "So many in a period", "so that people have the same work every day"]];
+
+// How much may be asked; for an existing stream, of the instances that come from now on.
+export const budgeting = () => [
+  choices("budget", "How many labels you can afford", BUDGETS, "rate"),
+  number("rate", "Share", "0.1 asks about a tenth of the instances.", "0.1", { min: 0, max: 1, for: "budget=rate" }),
+  number("count", "Questions", "In every period.", "100", { min: 1, step: 1, for: "budget=time" }),
+  number("per", "Period in seconds", "86400 is a day.", "86400", { min: 1, for: "budget=time" }),
+];
+
+export function fillBudget(form, budget) {
+  const isNone = budget === null || (budget.rate === null && budget.count === null);
+  form.elements.budget.value = isNone ? "none" : budget.rate !== null ? "rate" : "time";
+  for (const field of ["rate", "count", "per"]) if (budget?.[field]) form.elements[field].value = budget[field];
+}
+
+// With what the form does not show of another budget: how many in all.
+export function readBudget(form, other) {
+  const given = (name) => Number(form.elements[name].value);
+  const kind = form.elements.budget.value;
+  const none = { rate: null, most: other?.most ?? null, per: null, count: null };
+  if (kind === "rate") return { ...none, rate: given("rate") };
+  if (kind === "time") return { ...none, most: null, per: given("per"), count: given("count") };
+  return other?.most ? none : null;
+}
+
+// Only what the choices so far need.
+export function hide(form) {
+  for (const field of form.querySelectorAll("[data-for]")) {
+    const [name, values] = field.dataset.for.split("=");
+    field.hidden = !values.split(",").includes(form.elements[name].value);
+  }
+}
+
 // How questions are asked and shown; for an existing stream, with the effect of a change on open questions.
 export function asking() {
   return [

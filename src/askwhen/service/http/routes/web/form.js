@@ -3,16 +3,15 @@
 import { el, put } from "./dom.js";
 import { call, linked, need, streamPath } from "./api.js";
 import { page } from "./shell.js";
-import { asCall, asking, besideCall, callPlace, checkPattern, choices, differing, fillAsking, number, readAsking, sayWrong, text, tick, unfold } from "./fields.js";
+import { asCall, asking, besideCall, budgeting, callPlace, checkPattern, choices, differing, fillAsking, fillBudget, hide, readAsking, readBudget, sayWrong, text, tick, unfold } from "./fields.js";
 
 const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers", "Numbers", "an array, or an object with a number for each name"],
   ["hashed", "Features by name", "an object of numbers, words and truth values, each a feature by its name"],
   ["mixed", "Text and numbers", "an object: words of some fields, numbers of others"],
   ["columns", "Named columns", "an object: numbers, dates, categories, texts and vectors by name"]];
 const SCHEMA = '{"price": "number", "city": "category", "note": "text"}';
-const BUDGETS = [["none", "As the rule finds best", "no limit is set"], ["rate", "A share of the instances", "so that costs follow the traffic"],
-  ["time", "So many in a period", "so that people have the same work every day"]];
-const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false, mode: "live", backlog: { questions: null, shuffle: false },
+const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false,
+  mode: "live", backlog: { questions: null, shuffle: false },
   view: { kind: "auto", highlight: "", direction: "auto", media: [], blind: false, review: 0.1 } };
 
 let others = {}; // settings of the stream that this one is to be like, which the form does not show
@@ -55,20 +54,9 @@ function fields() {
     text("texts", "Names of the texts", "With commas between them.", { for: "features=mixed" }),
     text("schema", "Schema", 'What each column is: "number", "date", "category", "text", or {"category": ["Rome", "Oslo"]}, {"vector": 384}.',
       { rows: 4, value: SCHEMA, for: "features=columns" }),
-    choices("budget", "How many labels you can afford", BUDGETS, "rate"),
-    number("rate", "Share", "0.1 asks about a tenth of the instances.", "0.1", { min: 0, max: 1, for: "budget=rate" }),
-    number("count", "Questions", "In every period.", "100", { min: 1, step: 1, for: "budget=time" }),
-    number("per", "Period in seconds", "86400 is a day.", "86400", { min: 1, for: "budget=time" }),
+    budgeting(),
     asking(),
   ];
-}
-
-// Only what the choices so far need.
-function hide(form) {
-  for (const field of form.querySelectorAll("[data-for]")) {
-    const [name, values] = field.dataset.for.split("=");
-    field.hidden = !values.split(",").includes(form.elements[name].value);
-  }
 }
 
 const list = (value) => value.split(/[,\n]/u).map((each) => each.trim()).filter(Boolean);
@@ -95,13 +83,14 @@ function fill(form, { name, settings }) {
   set("names", (features.names ?? []).join(", "));
   set("texts", features.text.join(", "));
   if (features.schema) set("schema", JSON.stringify(features.schema));
-  set("budget", budget === null || (budget.rate === null && budget.count === null) ? "none" : budget.rate !== null ? "rate" : "time");
-  for (const field of ["rate", "count", "per"]) if (budget?.[field]) set(field, budget[field]);
+  fillBudget(form, budget);
   fillAsking(form, settings);
   others = { places: features.places, most: budget?.most ?? null, settings: {} };
   if (algorithm !== "default") others.settings.algorithm = algorithm;
   if (Object.keys(letters).length) others.settings.letters = letters;
   if (raw) others.settings.raw = true;
+  for (const field of ["about", "colours"]) if (Object.keys(settings[field]).length) others.settings[field] = settings[field];
+  if (settings.guidelines) others.settings.guidelines = settings.guidelines;
 }
 
 // What is sent: everything that differs from what the service would take anyway.
@@ -112,8 +101,7 @@ function read(form) {
   if (["numbers", "mixed"].includes(given("features")) && given("names").trim()) settings.features.names = list(given("names"));
   if (given("features") === "mixed") settings.features.text = list(given("texts"));
   if (given("features") === "columns") settings.features.schema = parsed(given("schema"));
-  if (given("budget") === "rate") settings.budget = { rate: Number(given("rate")) };
-  if (given("budget") === "time") settings.budget = { count: Number(given("count")), per: Number(given("per")) };
-  if (others.most) settings.budget = { ...settings.budget, most: others.most };
+  const budget = readBudget(form, others.most ? { most: others.most } : null);
+  if (budget) settings.budget = Object.fromEntries(Object.entries(budget).filter(([, each]) => each !== null));
   return { name: given("name").trim(), settings: { ...settings, ...differing(readAsking(form), USUAL) } };
 }

@@ -3,20 +3,16 @@
 import { el } from "./dom.js";
 
 const WHY = "Decisions in the log depend on these, and must be the same when it is played again.";
-const NAMES = ["labels", "features", "algorithm", "letters", "raw", "budget", "seed", "version", "certainty"];
+const NAMES = ["features", "algorithm", "letters", "raw", "seed", "version", "certainty"];
 
-const MOST_LABELS = 20;
 const KINDS = { flag: "number", names: "category" };
 
-function inWords(name, value) {
-  if (name === "labels" && Array.isArray(value)) {
-    return value.slice(0, MOST_LABELS).join(", ") + (value.length > MOST_LABELS ? ` and ${value.length - MOST_LABELS} more` : "");
-  }
+function inWords(value) {
   if (value === null) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "object") return String(value);
   const parts = Object.entries(value).filter(([, each]) => each !== null && each !== "" && !(Array.isArray(each) && !each.length));
-  return parts.map(([part, each]) => `${part} ${part === "schema" ? columnsInWords(each) : Array.isArray(each) ? each.join(", ") : each}`).join("; ") || "none";
+  return parts.map(([part, each]) => `${part} ${part === "schema" ? columnsInWords(each) : Array.isArray(each) ? each.join(", ") : each.name ?? each}`).join("; ") || "none";
 }
 
 // The columns that features are made of, and what each of them is.
@@ -26,5 +22,5 @@ function columnsInWords({ columns }) {
 
 export function settled(settings) {
   return [el("p", { class: "read" }, WHY),
-    el("dl", { class: "facts" }, NAMES.map((name) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, inWords(name, settings[name])))]))];
+    el("dl", { class: "facts" }, NAMES.map((name) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, inWords(settings[name])))]))];
 }

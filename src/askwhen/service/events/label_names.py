@@ -1,0 +1,62 @@
+"""The current names of labels in events that were recorded before a label was renamed or merged into another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ..store.records import Event
+from .kinds import (
+    Answered,
+    Corrected,
+    Fact,
+    Instance,
+    Received,
+    Reviewed,
+    Told,
+    Volunteered,
+    encoded,
+    facts_of,
+)
+
+_WITH_LABEL = (Answered, Corrected, Received, Reviewed, Told, Volunteered)
+_KINDS = frozenset(kind for each in (Instance, *_WITH_LABEL) for kind in each.event_kinds)
+
+Relabelled = tuple[int, str, str]
+"""The event that changed a label, its name until then, and its name since."""
+
+
+class LabelNames:
+    """Translates labels of earlier events.
+
+    Parameters
+    ----------
+    changes : sequence of (int, str, str), optional
+        All changes in order.
+    """
+
+    def __init__(self, changes: Sequence[Relabelled] = ()) -> None:
+        self._changes = changes
+
+    def now(self, label: str | None, seq: int = 0) -> str | None:
+        """The current name of a label that had this name in an event."""
+        for at, before, since in self._changes:
+            if at > seq and label == before:
+                label = since
+        return label
+
+    def event(self, event: Event) -> Event:
+        """An event with the current names of its labels."""
+        if not self._changes or event.kind not in _KINDS or event.seq > self._changes[-1][0]:
+            return event
+        return event._replace(facts=encoded(self.facts(event)))
+
+    def facts(self, event: Event) -> Fact:
+        """The facts of an event, with the current names of its labels."""
+        fact: Fact = facts_of(event)
+        if isinstance(fact, Instance):
+            return msgspec.structs.replace(fact, prediction=self.now(fact.prediction, event.seq))
+        if isinstance(fact, _WITH_LABEL):
+            return msgspec.structs.replace(fact, label=self.now(fact.label, event.seq))
+        return fact
