@@ -200,6 +200,7 @@ _ROWS = [
     ),
     _row("bbq, silent audit", aw.LeastSquares(), aw.BBQRule(0.5), None, None, aw.Audit(0.2, learn=False)),
     _row("budget, first order", aw.Perceptron(), aw.BudgetRule(0.2), None, aw.Prepare("none")),
+    _row("promise", aw.Lasec(0.5, 20.0, update="queried"), aw.PromiseRule(0.4, confidence=0.6)),
     _row("budget, by uncertainty", aw.LeastSquares(), aw.BudgetRule(0.2, by="uncertainty")),
     _row(
         "adaptive, floor, standard",

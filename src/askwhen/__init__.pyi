@@ -27,7 +27,17 @@ from .multi_label import MultiLabel
 from .one_vs_rest import OneVsRest
 from .papers import paper, paper_letters, paper_names
 from .prepare import Prepare
-from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, FixedRate, FocusedRule, MarginRule
+from .rules import (
+    AdaptiveMarginRule,
+    Always,
+    Audit,
+    BBQRule,
+    BudgetRule,
+    FixedRate,
+    FocusedRule,
+    MarginRule,
+    PromiseRule,
+)
 from .sampler import Sampler
 from .trace.trace import Ask, Trace
 from .weights.kernels import Gaussian, Kernel, Linear, Polynomial
@@ -72,6 +82,7 @@ __all__ = [
     "Perceptron",
     "Polynomial",
     "Prepare",
+    "PromiseRule",
     "QuestionError",
     "Sampler",
     "SecondOrderPerceptron",

@@ -17,12 +17,13 @@ from .engine.engine import Engine, Waiting
 from .engine.inputs.argument_checks import check_classes, check_label_set, check_label_sets, open_question
 from .engine.inputs.registry import check_parts
 from .engine.label_spaces import LabelSets
+from .engine.promise import Promise
 from .engine.tally.label_tally import LabelTally
 from .engine.tally.round_tally import Tally
 from .errors import InputError, SnapshotError, owned_by
 from .learners import Mixture
 from .prepare import Prepare
-from .rules import Audit, BudgetRule
+from .rules import Audit, BudgetRule, PromiseRule
 from .sampler import Sampler
 from .snapshot import engine_state, file_format
 from .snapshot.header import UNREADABLE
@@ -87,6 +88,11 @@ class MultiLabel:
             raise InputError(f"{short(learner)} is for two labels; leave it out.", owner="MultiLabel")
         if learner.regression:
             raise InputError(f"needs a classifier, got the regressor {short(learner)}.", owner="MultiLabel")
+        if question == EACH and isinstance(rule, PromiseRule):
+            raise InputError(
+                'a promise is about whole items; leave question="each" out, so that one question serves all labels.',
+                owner="MultiLabel",
+            )
         parts = Parts(learner, BudgetRule(0.1) if rule is None else rule, None, prepare, audit)
         check_parts(parts)
         self._labels, self._question = names, question
@@ -129,6 +135,11 @@ class MultiLabel:
     def rule(self) -> Any:
         """The rule's parameters."""
         return self._sampler.rule
+
+    @property
+    def promise(self) -> Promise:
+        """What is promised about the delivered labels, with a ``PromiseRule``: a label set is wrong if any label is."""
+        return self._sampler.promise
 
     @property
     def round(self) -> int:

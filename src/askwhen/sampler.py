@@ -47,6 +47,7 @@ from .engine.inputs.named_rows import check_same_index
 from .engine.inputs.registry import check_parts
 from .engine.inputs.two_labels import NO_PAIR, SIGNS, Pair, check_number, check_numbers, check_pair, sign_of, signs_of
 from .engine.label_spaces import Classes
+from .engine.promise import Promise
 from .engine.round.each_class import EachState
 from .engine.shared_tasks import run_tasks
 from .engine.tally.class_tally import ClassTally
@@ -334,6 +335,19 @@ class Sampler:
             now = check_time("labels_left", time) if self.needs_time else 0.0
             left = float(labels_left(self._engine.rule, now))
         return None if math.isinf(left) else left
+
+    @property
+    def promise(self) -> Promise:
+        """What is promised about the delivered labels, with a :class:`askwhen.PromiseRule`: the certificate as of now.
+
+        Examples
+        --------
+        >>> import askwhen as aw
+        >>> sampler = aw.Sampler(rule=aw.PromiseRule(0.02), seed=7)
+        >>> sampler.promise.error, sampler.promise.delivered
+        (0.02, 0)
+        """
+        return Promise(self._engine, self._lock)
 
     def is_open(self, ask: Ask | int) -> bool:
         """Whether a question waits for its label.

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.engine.tally.error_model import CENTRE, SCALE, boundary, log_odds, new_model, note_margin, sigmoid
+from askwhen.engine.tally.error_model import CENTRE, SCALE, boundary, log_odds, new_model, note_margin
+from askwhen.logistic import sigmoid
 from askwhen.workflows.predict import predictions
 from tests.streams import drifting, noisy
 

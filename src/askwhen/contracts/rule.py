@@ -5,9 +5,11 @@ depend on the u of the same round. A round calls, in this order::
 
     begin_round(rule, time)
     decision = decide(rule, m, q_low, q_high, norm2, u)     # p = m / (1 + q) is the margin, q is within its bounds
+    ask_surely(rule)                                        # only if a detector's window asks in any case
     chance = probability(rule, m, q, norm2)                 # decide asks with this probability
     end_round(rule, m, q, asked)                            # asked by the rule, an audit or a detector's window
-    note_label(rule, right, chance)                         # when the label arrives, now or later
+    wrong = judge(rule, y, mistaken)                        # when the label arrives, now or later
+    note_label(rule, not wrong, chance)
     note_update(rule, norm2)                                # if the label has updated the learner
 
 A rule needs ``decide`` and ``probability``; every other family has a default that does nothing. :func:`toss` is
@@ -47,6 +49,10 @@ def _never(rule: Any) -> Any:
     return False
 
 
+def _as_it_is(rule: Any, y: float, mistaken: bool) -> Any:
+    return mistaken
+
+
 def _zero(rule: Any) -> Any:
     return 0.0
 
@@ -73,6 +79,12 @@ forbids = Family("forbids", default=_never)
 
 end_round = Family("end_round", default=_spend_nothing)
 """``end_round(rule, m, q, asked)``: note whether a label was asked for, in place."""
+
+ask_surely = Family("ask_surely", default=_nothing)
+"""``ask_surely(rule)``: note that this round is asked about in any case, whatever the draw, in place."""
+
+judge = Family("judge", default=_as_it_is)
+"""``judge(rule, y, mistaken)`` -> whether the rule takes a prediction for wrong; by default if it is not the label."""
 
 note_label = Family("note_label", default=_hear_nothing)
 """``note_label(rule, right, chance)``: note whether a label was predicted, and the probability of asking for it."""

@@ -180,7 +180,27 @@ class _Run:
             several=several,
             pair=engine.pair.written,
             experts=engine.expert_names(),
+            **self._delivered(record),
         )
+
+    def _delivered(self, record: Record) -> dict[str, np.ndarray]:
+        """With a promise: the delivered labels, and which are withheld."""
+        engine = self._engine
+        if engine.promise is None:
+            return {}
+        queried, labels = record.queried, self._batch.labels[: len(record.queried)]
+        if engine.answers is not None:
+            numbers = self._places[labels.astype(int)] if self._batch.new else labels.astype(int)
+            found = engine.answers.decode_all(np.where(queried, numbers, record.best))
+        elif engine.regression:
+            found = np.where(queried, labels, record.margin)
+        else:
+            found = engine.pair.decode(np.where(queried, labels, record.prediction).astype(np.int8))
+        withheld = record.probability == 0.0
+        if withheld.any():
+            found = found.astype(float if engine.regression else object)
+            found[withheld] = np.nan if engine.regression else None
+        return {"delivered": found, "withheld": withheld}
 
 
 def learn(engine: Engine, rows: Rows, labels: np.ndarray, new: Sequence[Any] = ()) -> None:

@@ -38,6 +38,7 @@ from ..linalg.rows import (
     values_of,
 )
 from ..linalg.vectors import SOUND, UNSOUND
+from ..logistic import sigmoid
 from ..prepare import (
     PrepareState,
     ViewsState,
@@ -56,6 +57,7 @@ from .inputs.instance_checks import describe_unsound
 from .inputs.named_rows import is_record, is_table, rows_of, schema_of, texts_as_records
 from .inputs.two_labels import NO_PAIR, Pair
 from .label_spaces import Classes, LabelSets
+from .promise_book import PromiseBook
 from .round.each_class import EachState, start_classes
 from .round.rounds import (
     BY_ITSELF,
@@ -72,7 +74,7 @@ from .round.rounds import (
 from .round.step_table import NOT_READY
 from .state_arrays import copy_state, writeable
 from .tally.class_tally import ClassTally
-from .tally.error_model import LABELS, boundary, log_cost_of, log_odds, sigmoid
+from .tally.error_model import LABELS, boundary, log_cost_of, log_odds
 from .tally.label_tally import LabelTally
 from .tally.round_tally import ANSWERED, Tally, forget_round, new_tally
 
@@ -169,6 +171,7 @@ class Engine:
         self.rule = parts.rule.start()
         for k in range(len(() if answers is None else answers.names)):
             note_class(self.rule, k + 1)
+        self.promise = PromiseBook.of(parts, costs)
         self.needs_time = bool(period_length(self.rule) > 0.0)
         self.drift = NoDrift(0)
         self.prepare = None
@@ -457,6 +460,8 @@ class Engine:
                 self.raw[number] = raw
             if self.answers is not None and isinstance(self.learner, EachState):
                 self.signs[number] = self.learner.signs.copy()
+        if self.promise is not None:
+            self.promise.note_ask(self.rule, ask)
         return ask
 
     def play(self, x: Row, time: float = 0.0, decided: Decided = BY_RULE) -> RoundResult:
@@ -506,6 +511,7 @@ class Engine:
         rows = session.live.take(x)
         raw = self.raw.get(number, margin)
         asked_then = (self.round - number, chance, bool(margin > 0.0), raw)
+        promised = None if self.promise is None else self.promise.before_tell(self.rule, asked)
         status, updated = tell_round(address, rows, y, mistaken, marks, *asked_then)
         if status != SOUND:
             if before is not None and status != NOT_READY:  # some classes may have learnt the label before one refused
@@ -514,6 +520,8 @@ class Engine:
             self.tell(question, y)
             return
         self.updates += updated
+        if self.promise is not None and promised is not None:
+            self.promise.after_tell(self.rule, asked, y, promised)
         if self.answers is not None:
             self.answers.settle(prediction, y, chance, marks % PERIOD // LEVEL)
         del self.pending[number]
@@ -567,6 +575,8 @@ class Engine:
 
     def forget(self, question: OpenQuestion) -> None:
         """Drop an open question."""
+        if self.promise is not None:
+            self.promise.forget(self.rule, question[0])
         if not self.regression:
             ago, chance, level, positive = self._waiting(question)
             forget_round(self.tally, ago, chance, level, positive)

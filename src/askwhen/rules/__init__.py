@@ -8,5 +8,16 @@ from .budget import BudgetRule
 from .fixed_rate import Always, FixedRate
 from .focused import FocusedRule
 from .margin import MarginRule
+from .promise import PromiseRule
 
-__all__ = ["AdaptiveMarginRule", "Always", "Audit", "BBQRule", "BudgetRule", "FixedRate", "FocusedRule", "MarginRule"]
+__all__ = [
+    "AdaptiveMarginRule",
+    "Always",
+    "Audit",
+    "BBQRule",
+    "BudgetRule",
+    "FixedRate",
+    "FocusedRule",
+    "MarginRule",
+    "PromiseRule",
+]

@@ -116,6 +116,8 @@ def _dump(engine: Engine) -> Content:
     pair = written_pair(engine.pair, engine.has_learnt) if engine.answers is None and not engine.regression else None
     if pair is not None:
         header["pair"] = pair
+    if engine.promise is not None:
+        header["promise"] = engine.promise.dump(ask for ask, _, _ in engine.pending.values())
     arrays: dict[str, np.ndarray] = {}
     for name, state in _states(engine, engine.round):
         arrays |= arrays_of(state, name)
@@ -231,6 +233,8 @@ def _restore(
     if engine.answers is None and not engine.regression:
         engine.pair = read_pair(header.get("pair"), engine.has_learnt)
     open_questions.reopen(engine, header, arrays)
+    if engine.promise is not None:
+        engine.promise.restore(header["promise"], engine.pending)
     for number, raw in header.get("raw", []):
         if type(raw) is not float or not math.isfinite(raw) or number not in engine.pending:
             raise SnapshotError(CONTRADICTION, owner="load")

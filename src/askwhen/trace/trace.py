@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,13 +81,25 @@ class Ask(_AskFields):
     origin : Origin or None
         The sampler that asked for the label, so that another sampler refuses the answer. It is not part of the tuple:
         asks are compared without it.
+    withheld : bool
+        With a ``PromiseRule``: whether the label is withheld, since it could be neither asked for nor certified. It is
+        not part of the tuple, and neither is the next one.
+    expected : float or None
+        With a ``PromiseRule``: the probability that the prediction is wrong, on which its account has bet.
     """
 
     origin: Origin | None = None
+    withheld: bool = False
+    expected: float | None = None
+
+    @property
+    def delivered(self) -> Any:
+        """The label to use now: the prediction, or None while the question is open and where the label is withheld."""
+        return None if self.query or self.withheld else self.prediction
 
     def _replace(self, /, **changes: Any) -> Ask:
         made = super()._replace(**changes)
-        made.origin = self.origin
+        made.origin, made.withheld, made.expected = self.origin, self.withheld, self.expected
         return made
 
 
@@ -152,6 +164,11 @@ class Trace:
         Whether predictions are classes.
     pair : (negative, positive) or None
         The two labels, as predictions give them; None where they are -1 and +1, classes or numbers.
+    delivered : array
+        With a ``PromiseRule``: the label of every round, the person's where it was asked for, and else the prediction;
+        None, or NaN for numbers, where it is withheld. Empty with other rules.
+    withheld : array of bool
+        With a ``PromiseRule``: whether the label is withheld, since it could be neither asked for nor certified.
 
     With ``run(..., trace=False)`` the arrays are empty and only ``start``, ``switches`` and the counts are set.
     """
@@ -176,6 +193,8 @@ class Trace:
     blind: bool = False
     costs: tuple[float, float] | None = None
     pair: tuple[Any, Any] | None = None
+    delivered: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    withheld: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     def __repr__(self) -> str:
         return (
@@ -201,12 +220,16 @@ class Trace:
         """The columns of tables and files, with one entry for each round."""
         if len(self.queried) != self.rounds:
             raise InputError("this trace holds only counts; run with trace=True.", owner="columns")
-        names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken")
+        names = ["margin", "prediction", "probability", "coin", "queried", "updated", "mistaken"]
+        names += ["delivered", "withheld"] if len(self.withheld) else []
         found = {"round": np.arange(self.start, self.start + self.rounds)}
         found |= {name: getattr(self, name) for name in names} | {"switched": self.switched}
         if self.prediction.ndim == 2:  # several labels at once
             del found["prediction"]
             found |= {f"prediction_{j}": column for j, column in enumerate(self.prediction.T)}
+            if len(self.withheld):
+                del found["delivered"]
+                found |= {f"delivered_{j}": column for j, column in enumerate(self.delivered.T)}
         return found | {f"drift_weight_{e}": self.drift_weights[:, e] for e in range(self.drift_weights.shape[1])}
 
     def to_pandas(self) -> Any:
@@ -259,6 +282,8 @@ def join(traces: list[Trace]) -> Trace:
         "mistaken",
         "switches",
         "drift_weights",
+        "delivered",
+        "withheld",
     )
     arrays: dict[str, Any] = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
     pair = traces[-1].pair

@@ -31,10 +31,12 @@ from ...contracts.learner import REFUSED, UNCHANGED, UPDATED
 from ...contracts.rule import (
     ASK,
     UNDECIDED,
+    ask_surely,
     begin_round,
     decide,
     end_round,
     forbids,
+    judge,
     note_class,
     note_label,
     note_update,
@@ -188,6 +190,8 @@ def open_round(context: Any, rows: int, i: int, time: float, u: float, how: int,
             asked = True
             by_rule = by_rule or context.audit.learns
         asked = asked or period > 0
+        if period > 0:
+            ask_surely(rule)
     near = beyond(m, q, edge)
     chance = chance_of(context, near, q, norm2, period)
     if decided == BY_ITSELF:
@@ -236,7 +240,7 @@ def settle(
             note_update(context.rule, norm2)
         if outcome == REFUSED:
             return outcome
-    note_label(context.rule, not mistaken, chance)
+    note_label(context.rule, not judge(context.rule, y, mistaken), chance)
     if drift.state != 0:
         call_absorb(drift.absorb, drift.state, rows, i, y, mistaken, by_rule, period)
     return outcome

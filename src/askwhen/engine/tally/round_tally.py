@@ -31,6 +31,7 @@ from ...compiled.frames import lend, new_frame
 from ...compiled.steps import apart, borrow, entry, entry_point, step
 from ...contracts.learner import LARGEST_COUNT, is_sound
 from ...linalg.vectors import LARGEST, all_within, clear
+from ...logistic import sigmoid
 from .error_model import (
     LABELS,
     SHRINK,
@@ -44,7 +45,6 @@ from .error_model import (
     new_model,
     note_margin,
     set_limits,
-    sigmoid,
 )
 
 WINDOWS = (1_000, 5_000, 20_000)

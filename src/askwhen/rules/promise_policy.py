@@ -1,0 +1,223 @@
+"""The policy of a promise: how likely a prediction is wrong, and with which probability to ask about it.
+
+==========  ==========================================================
+d           the distance from the boundary, |p|; for numbers 1/q, which is small where the instance is unlike all others
+z           ln of d over its running mean, clipped to [-8, 8]
+e           the probability that the prediction is wrong: 1/(1 + exp(-(a - b z + c side))), shrunk to 1/2 with the
+            weight of ten labels, within [1e-4, 1/2]
+V           the sum of e (1 - e) (1 - P) / P, which is how uncertain the number of wrong labels is
+P(e)        sqrt(nu mu e (1 - e) / (1 - mu e)), at most 1; 1 where mu e >= 1
+==========  ==========================================================
+
+P(e) minimises the number of questions subject to sum (1 - P) e + kappa sqrt(V) <= error D, with nu = kappa/(2 sqrt(V)):
+instances that are likely wrong are all asked about, and sure ones audited in proportion to sqrt(e). Every 50 rounds mu
+is found by bisection, so that the bound foreseen after as many rounds again meets the promise, if the e of the last
+2,000 rounds come again. Where the number of rounds is known, it looks ahead to the last one.
+
+With a budget as well, a round whose question could not be paid is withheld. Tokens arrive at the rate; a question takes
+one. The fewer there are, the less likely must a question be for its round to be taken.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..compiled.steps import apart, step
+from ..logistic import COVARIANCE, END, VARIANCES, A, B, C, move_model, sigmoid
+from .promise_account import (
+    ASKED,
+    DELIVERED,
+    ERROR,
+    EXPECTED,
+    KEPT,
+    ROUNDS,
+    STAKES,
+    VARIANCE,
+    number_hoped,
+)
+
+LEAST = 0.002
+"""The least probability of asking in a round that is not withheld."""
+
+LABELS, MEAN, SEEN = range(END, END + 3)
+"""Indices in the model after the weights and their covariances: labels learnt, the mean of d, and rounds in it."""
+
+LOG_MU, NU, TOKENS, OWED = range(4)
+"""Indices in the plan; OWED is how many questions late answers have caused, less those of rounds withheld for them."""
+
+RECENT, BINS = 2000, 48
+PERIOD = 50
+
+_LEAST_E, _LARGEST_E = 1e-4, 0.5
+_SHRINK = 10.0
+_LARGEST_Z = 8.0
+_LONGEST_MEAN = 2000.0
+_KAPPA = 4.0
+_AHEAD = 500.0
+_STEPS = 7
+_NEAR = 0.5
+_LARGEST_LOG_MU = 14.0
+_LOG_LEAST_E = math.log(_LEAST_E)
+_PER_BIN = BINS / (math.log(_LARGEST_E) - math.log(_LEAST_E))
+CENTRES = np.exp(_LOG_LEAST_E + (np.arange(BINS) + 0.5) / _PER_BIN)
+_SPREADS = CENTRES * (1.0 - CENTRES)
+_MOST_TOKENS = 20.0
+
+
+def new_model() -> np.ndarray:
+    """The model of e before the first label."""
+    model = np.zeros(END + 3)
+    model[[A, B]] = -2.0, 1.0
+    model[COVARIANCE:END:4] = VARIANCES
+    return model
+
+
+def new_plan() -> np.ndarray:
+    """A plan before the first round: ask about everything."""
+    return np.array([_LARGEST_LOG_MU, 1.0, _MOST_TOKENS, 0.0])
+
+
+@step
+def distance_of(state: Any, p: float, q: float) -> Any:
+    """The distance d of a margin, or of a number with this quadratic form."""
+    if state.within > 0.0:
+        return 1.0 / q if q > 0.0 else 0.0
+    return abs(p)
+
+
+@step
+def standing_of(state: Any, d: float) -> Any:
+    """The z of a distance d: how far it is from the boundary, compared with others."""
+    mean = state.model[MEAN]
+    if not (mean > 0.0 and d < math.inf):
+        return 0.0
+    return min(max(math.log(max(d / mean, 1e-30)), -_LARGEST_Z), _LARGEST_Z)
+
+
+@step
+def side_of(state: Any, p: float) -> Any:
+    """The third feature: which of two labels is predicted; 0 for numbers."""
+    return 0.0 if state.within > 0.0 else 1.0 if p > 0.0 else -1.0
+
+
+@step
+def log_odds(state: Any, p: float, q: float) -> Any:
+    """The logarithm of the odds that a prediction is wrong."""
+    model = state.model
+    return model[A] - model[B] * standing_of(state, distance_of(state, p, q)) + model[C] * side_of(state, p)
+
+
+@step
+def predicted(state: Any, p: float, q: float) -> Any:
+    """The probability e that a prediction is wrong."""
+    n = state.model[LABELS]
+    s = (sigmoid(log_odds(state, p, q)) * n + 0.5 * _SHRINK) / (n + _SHRINK)
+    return min(max(s, _LEAST_E), _LARGEST_E)
+
+
+@apart
+def learn(state: Any, p: float, q: float, wrong: bool) -> None:
+    """Learn whether the prediction at this margin was wrong, in place."""
+    s = sigmoid(log_odds(state, p, q))
+    x = (1.0, -standing_of(state, distance_of(state, p, q)), side_of(state, p))
+    move_model(state.model, x, s, (1.0 if wrong else 0.0) - s)
+    state.model[LABELS] += 1.0
+
+
+@step
+def note_distance(state: Any, d: float) -> None:
+    """Add a distance to the running mean, in place."""
+    model = state.model
+    if d < 1e100:
+        model[SEEN] += 1.0
+        model[MEAN] += (d - model[MEAN]) / min(model[SEEN], _LONGEST_MEAN)
+
+
+@step
+def chance_at(mu: float, nu: float, e: float, spread: float) -> Any:
+    """P(e), where ``spread`` is e (1 - e)."""
+    left = 1.0 - mu * e
+    return max(min(math.sqrt(nu * mu * spread / left), 1.0), LEAST) if left > 0.0 else 1.0
+
+
+@step
+def wanted(state: Any, e: float) -> Any:
+    """The probability of asking by the plan."""
+    return chance_at(math.exp(state.plan[LOG_MU]), state.plan[NU], e, e * (1.0 - e))
+
+
+@step
+def note_prediction(state: Any, e: float) -> None:
+    """Add e to those of the last rounds, in place."""
+    n, at = state.sums[ROUNDS], int(state.sums[ROUNDS] % RECENT)
+    if n > RECENT:
+        state.histogram[state.recent[at]] -= 1.0
+    found = min(max(int((math.log(e) - _LOG_LEAST_E) * _PER_BIN), 0), BINS - 1)
+    state.recent[at] = found
+    state.histogram[found] += 1.0
+
+
+@step
+def foresee(state: Any, log_mu: float, ahead: float, on_the_way: float) -> Any:
+    """The wrong labels foreseen after so many rounds more, beyond those that are promised; and V then."""
+    mu, nu, sums = math.exp(log_mu), state.plan[NU], state.sums
+    wrong = spread = total = 0.0
+    for i in range(BINS):
+        n = state.histogram[i]
+        if n > 0.0:
+            chance = chance_at(mu, nu, CENTRES[i], _SPREADS[i])
+            left = (1.0 - chance) * n
+            wrong += left * CENTRES[i]
+            spread += left * _SPREADS[i] / chance
+            total += n
+    share = ahead / max(total, 1.0)
+    V = sums[VARIANCE] + share * spread
+    due = sums[ERROR] * (sums[DELIVERED] + on_the_way + ahead)
+    return sums[EXPECTED] + share * wrong + _KAPPA * math.sqrt(V) - due, V
+
+
+@apart
+def look_ahead(state: Any) -> None:
+    """Find mu and nu for the next rounds, in place."""
+    rounds, plan, on_the_way = state.sums[ROUNDS], state.plan, number_hoped(state)
+    ahead = max(rounds, _AHEAD)
+    if state.length < math.inf:
+        ahead = max(state.length - rounds, 1.0)
+    low, high = plan[LOG_MU] - _NEAR, plan[LOG_MU] + _NEAR
+    while low > -_LARGEST_LOG_MU and foresee(state, low, ahead, on_the_way)[0] <= 0.0:
+        low, high = low - 4.0 * _NEAR, low
+    while high < _LARGEST_LOG_MU and foresee(state, high, ahead, on_the_way)[0] > 0.0:
+        low, high = high, high + 4.0 * _NEAR
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        if foresee(state, middle, ahead, on_the_way)[0] > 0.0:
+            low = middle
+        else:
+            high = middle
+    plan[LOG_MU] = min(max(high, -_LARGEST_LOG_MU), _LARGEST_LOG_MU)
+    V = foresee(state, plan[LOG_MU], ahead, on_the_way)[1]
+    plan[NU] = 0.5 * _KAPPA / math.sqrt(max(V, 1.0))
+
+
+@step
+def pays(state: Any, chance: float) -> Any:
+    """Whether the budget, if there is one, lets a round be taken that asks with this probability."""
+    if state.sums[ASKED] >= state.most:
+        return False
+    if state.rate >= 1.0:
+        return True
+    tokens, kept = state.plan[TOKENS], 0.0
+    for j in range(STAKES):
+        kept += state.standing[j]
+    needed = 1.0 + (_MOST_TOKENS - 1.0) * chance if kept >= KEPT else 1.0
+    return tokens >= needed
+
+
+@step
+def earn(state: Any) -> None:
+    """Let the tokens of a round arrive, in place."""
+    if state.rate < 1.0:
+        state.plan[TOKENS] = min(state.plan[TOKENS] + state.rate, _MOST_TOKENS)

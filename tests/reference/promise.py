@@ -1,0 +1,186 @@
+"""A promise on delivered labels, round by round: every sum in full, from the list of all rounds so far.
+
+S' wrong labels were delivered without asking. For each stake c, ln W = c S' + L, with a in unasked rounds and b_x in
+asked ones, b_1 while an answer waits. S' is a whole number, so that a promise of a share of errors is broken only at
+N = floor(error D) + 1.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .interval import best
+
+STAKES = [2.0**-j for j in range(16)]
+KAPPA, LEAST, RAISED, SHRINK = 4.0, 0.002, 1.3, 10.0
+LARGEST_LOG_MU, NEAR = 14.0, 0.5
+WAITS, LOST = "waits", "lost"
+
+
+def weights():
+    """One-sided: largest at 2^-5 and 2^-6, adding up to one."""
+    raw = [(1.0 + max(5.0 - j, 0.5 * (j - 6.0), 0.0)) ** -3.5 for j in range(16)]
+    return [w / sum(raw) for w in raw]
+
+
+def b(P, e, c, x):
+    return math.log(max(1.0 - (1.0 - P) * math.exp(best(P, e, c) + c * x), 1e-200) / P)
+
+
+@dataclass
+class Round:
+    """One round; ``answer`` is None if it was not asked, else whether the prediction was wrong, or WAITS, or LOST."""
+
+    number: int
+    p: float
+    P: float
+    e: float
+    asked: bool
+    withheld: bool
+    answer: object = None
+
+    def log(self, c):
+        """What it adds to L."""
+        if self.withheld:
+            return 0.0
+        if not self.asked:
+            return best(self.P, self.e, c)
+        return b(self.P, self.e, c, 1 if self.answer in (WAITS, LOST) else int(self.answer))
+
+
+class Promise:
+    """Plays rounds, given margins, random draws and answers."""
+
+    def __init__(self, error=0.05, alpha=0.05, length=math.inf):
+        self.error, self.alpha, self.length = error, alpha, length
+        self.rounds = []
+        self.theta, self.S, self.labels = np.array([-2.0, 1.0, 0.0]), np.diag([4.0, 16.0, 1.0]), 0
+        self.mean, self.seen = 0.0, 0
+        self.log_mu, self.nu, self.owed = LARGEST_LOG_MU, 1.0, 0.0
+
+    def taken(self):
+        return [each for each in self.rounds if not each.withheld]
+
+    def delivered(self):
+        return sum(1 for each in self.taken() if not each.asked or isinstance(each.answer, bool))
+
+    def logs(self, hopeful=False):
+        found = []
+        for c in STAKES:
+            L = 0.0
+            for each in self.rounds:
+                hopes = hopeful and each.answer == WAITS and self.on_the_way(each)
+                L += b(each.P, each.e, c, 0) if hopes else each.log(c)
+            found.append(L)
+        return found
+
+    def on_the_way(self, each):
+        return each.answer == WAITS and (len(self.rounds) + 1) // 128 - (each.number + 1) // 128 < 16
+
+    def coming(self):
+        return sum(1 for each in self.rounds if self.on_the_way(each))
+
+    def wealth(self, S, logs):
+        return sum(w * math.exp(c * S + L) for w, c, L in zip(weights(), STAKES, logs, strict=True))
+
+    def certified(self):
+        unasked, logs = sum(1 for each in self.taken() if not each.asked), self.logs()
+        S = 0
+        while unasked > S and self.wealth(S + 1, logs) <= 1.0 / self.alpha:
+            S += 1
+        return S / self.delivered() if self.delivered() else 1.0
+
+    def N(self, D):
+        return math.floor(self.error * D + 1e-9) + 1
+
+    def keeps(self, P, e, logs, D):
+        unasked = [L + best(P, e, c) for c, L in zip(STAKES, logs, strict=True)]
+        wrong = [L + b(P, e, c, 1) for c, L in zip(STAKES, logs, strict=True)]
+        least = (1.0 + 1e-6) / self.alpha
+        return self.wealth(self.N(D + 1), unasked) >= least and self.wealth(self.N(D), wrong) >= least
+
+    def z(self, p):
+        return np.clip(math.log(max(abs(p) / self.mean, 1e-30)), -8, 8) if self.mean > 0 else 0.0
+
+    def features(self, p):
+        return np.array([1.0, -self.z(p), 1.0 if p > 0 else -1.0])
+
+    def predicted(self, p):
+        s = 1.0 / (1.0 + math.exp(-self.theta @ self.features(p)))
+        return float(np.clip((s * self.labels + 0.5 * SHRINK) / (self.labels + SHRINK), 1e-4, 0.5))
+
+    def learn(self, p, wrong):
+        x = self.features(p)
+        s = 1.0 / (1.0 + math.exp(-self.theta @ x))
+        self.S = 0.9995 * self.S + 0.0005 * np.diag([4.0, 16.0, 1.0])
+        self.S = np.linalg.inv(np.linalg.inv(self.S) + max(s * (1 - s), 1e-3) * np.outer(x, x))
+        self.theta = self.theta + self.S @ x * (wrong - s)
+        self.theta[1] = max(self.theta[1], 0.0)
+        self.labels += 1
+
+    def P(self, e, log_mu=None):
+        mu = math.exp(self.log_mu if log_mu is None else log_mu)
+        if mu * e >= 1.0:
+            return 1.0
+        return min(max(math.sqrt(self.nu * mu * e * (1 - e) / (1 - mu * e)), LEAST), 1.0)
+
+    def foreseen(self, log_mu, ahead):
+        edges = np.exp(np.linspace(math.log(1e-4), math.log(0.5), 49))
+        middle = np.sqrt(edges[1:] * edges[:-1])
+        recent = [each.e for each in self.rounds[-2000:]]
+        bins = [min(max(int(math.log(e / 1e-4) / math.log(5000.0) * 48), 0), 47) for e in recent]
+        S = sum(each.e for each in self.taken() if not each.asked) + sum(
+            (each.answer - each.e) * (1 - each.P) / each.P for each in self.taken() if isinstance(each.answer, bool)
+        )
+        V = sum(each.e * (1 - each.e) * (1 - each.P) / each.P for each in self.taken())
+        share = ahead / max(len(recent), 1)
+        for e in middle[bins]:
+            P = self.P(e, log_mu)
+            S += share * (1 - P) * e
+            V += share * (1 - P) * e * (1 - e) / P
+        return S + KAPPA * math.sqrt(V) - self.error * (self.delivered() + self.coming() + ahead), V
+
+    def look_ahead(self):
+        t = len(self.rounds) + 1
+        ahead = max(self.length - t, 1.0) if self.length < math.inf else max(t, 500.0)
+        low, high = self.log_mu - NEAR, self.log_mu + NEAR
+        while low > -LARGEST_LOG_MU and self.foreseen(low, ahead)[0] <= 0:
+            low, high = low - 4 * NEAR, low
+        while high < LARGEST_LOG_MU and self.foreseen(high, ahead)[0] > 0:
+            low, high = high, high + 4 * NEAR
+        for _ in range(7):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.foreseen(middle, ahead)[0] > 0 else (low, middle)
+        self.log_mu = min(max(high, -LARGEST_LOG_MU), LARGEST_LOG_MU)
+        self.nu = KAPPA / 2 / math.sqrt(max(self.foreseen(self.log_mu, ahead)[1], 1.0))
+
+    def ask(self, p, u):
+        """Play a round: (P or 0 where it is withheld, whether it asks)."""
+        number = len(self.rounds)
+        if number % 50 == 0:
+            self.look_ahead()
+        e, logs, D = self.predicted(p), self.logs(), self.delivered()
+        P = self.P(e)
+        coming = self.coming()
+        hopeful = self.logs(True) if coming else logs
+        while P < 1.0 and not self.keeps(P, e, hopeful, D + coming):
+            P = min(RAISED * P, 1.0)
+        in_time = P
+        while P < 1.0 and not self.keeps(P, e, logs, D):
+            P = min(RAISED * P, 1.0)
+        answered = sum(1 for each in self.rounds if isinstance(each.answer, bool))
+        withheld = coming > 0 and (self.owed >= 1.0 or coming > 7.0 / self.error + 0.25 * answered)
+        self.owed += -in_time if withheld else 0.5 * (P - in_time)
+        asked = u < P and not withheld
+        self.rounds.append(Round(number, p, P, e, asked, withheld, WAITS if asked else None))
+        self.seen += 1
+        self.mean += (abs(p) - self.mean) / min(self.seen, 2000)
+        return 0.0 if withheld else P, asked
+
+    def tell(self, number, wrong):
+        self.rounds[number].answer = bool(wrong)
+        self.learn(self.rounds[number].p, bool(wrong))
+
+    def forget(self, number):
+        self.rounds[number].answer = LOST
