@@ -425,9 +425,20 @@ def test_exports_are_downloaded(visit, made):
     page.goto(page.url.partition("/label")[0])
     page.get_by_text(f"Export {stream.name}").click()
     with page.expect_download() as download:
-        page.locator(".stream", has_text=stream.name).get_by_role("link", name="csv").first.click()
+        page.locator(".stream", has_text=stream.name).get_by_role("link", name="CSV of answers").click()
     rows = list(csv.DictReader(download.value.path().read_text().splitlines()))
     assert [(row["question"], row["annotator"], row["answer"]) for row in rows] == [("0", "rae", "spam")]
+    wanted = {"CSV": "csv", "JSON": "json", "Label Studio": "json"}
+    found = {}
+    for format, end in wanted.items():
+        with page.expect_download() as download:
+            page.get_by_role("link", name=f"{format} of instances", exact=True).click()
+        assert download.value.suggested_filename == f"{stream.name}-instances.{end}"
+        found[format] = download.value.path().read_text()
+    rows = json.loads(found["JSON"])
+    assert [(row["text"], row["by"], row["state"]) for row in rows] == [("one", "rae", "open"), ("two", None, "open")]
+    assert [row["text"] for row in csv.DictReader(found["CSV"].splitlines())] == ["one", "two"]
+    assert [task["data"]["text"] for task in json.loads(found["Label Studio"])] == ["one", "two"]
 
 
 def test_tokens_are_made_shown_once_and_revoked(visit, server, made):

@@ -33,6 +33,7 @@ TITLES = {
 SHARED = ("api.js", "dom.js", "shell.js")
 ASKING = ("instance.js", "highlight.js", "keys.js", "scroll.js", "search.js", "help.js")
 PARTS = {
+    "home": ("exports.js",),
     "label": ("first.js", "outbox.js", "question_buffer.js", "holds.js", "remaining.js", *ASKING),
     "review": ASKING,
     "form": ("fields.js", "instance.js", "highlight.js"),

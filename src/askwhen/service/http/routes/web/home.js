@@ -3,9 +3,7 @@
 import { count, el, plural, put, say } from "./dom.js";
 import { call, linked, may, streamPath } from "./api.js";
 import { page, problem, words } from "./shell.js";
-
-const FORMATS = ["csv", "ndjson", "parquet"];
-const TABLES = ["labels", "decisions", "predictions"];
+import { exports } from "./exports.js";
 
 page(async (main) => {
   const archived = new URLSearchParams(location.search).has("archived");
@@ -49,20 +47,6 @@ function card(stream) {
     may("admin") && changes(stream, wrong),
     wrong,
   );
-}
-
-function exports(stream) {
-  const link = (table, format) => el("a", {
-    href: `${linked(streamPath(stream.name, "/export"))}?table=${table}&format=${format}`, download: `${stream.name}-${table}.${format}`,
-  }, format);
-  return el("details", {}, el("summary", {}, `Export ${stream.name}`),
-    el("table", { class: "plain" },
-      el("thead", {}, el("tr", {}, el("th", { class: "text", scope: "col" }, "Table"),
-        el("th", { class: "text", scope: "col" }, "Format"))),
-      el("tbody", {}, TABLES.map((table) => el("tr", {}, el("th", { class: "text", scope: "row" }, table),
-        el("td", { class: "text" }, FORMATS.map((format) => [link(table, format), " "])))))),
-    el("p", { class: "read" }, "In labels a row is an answer: its label, its annotator, and the label that currently counts. ",
-      el("a", { href: linked(streamPath(stream.name, "/model")), download: `${stream.name}.askwhen` }, "The model"), " is for askwhen predict, and for aw.load in Python: it takes what the stream takes, and predicts its labels."));
 }
 
 function changes(stream, wrong) {
