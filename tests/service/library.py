@@ -26,7 +26,8 @@ class Library:
             if isinstance(fact, Instance):
                 self.rows[event.seq] = row_codec.from_bytes(event.row)
                 time = event.time if self.sampler.engine.needs_time else None
-                ask = self.sampler.ask(row_codec.from_bytes(event.row), time)
+                decision = None if fact.repeats is None else "certain"
+                ask = self.sampler.play(row_codec.from_bytes(event.row), time, decision).ask
                 word = self.labels[(ask.prediction + 1) // 2] if self.two else ask.prediction
                 assert (fact.round, fact.prediction, fact.asked) == (ask.round, word, ask.query)
                 assert (fact.margin, fact.probability) == (ask.margin, ask.probability)

@@ -6,6 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 
+from askwhen.snapshot import engine_state, file_format
 from askwhen.workflows.label import Action, LabelOptions, label_file
 from askwhen.workflows.predict import load
 
@@ -78,3 +79,61 @@ def test_what_the_columns_are_taken_for_is_said():
     options = LabelOptions(labels=20, answers="a.csv")
     label_file("w.csv", Scripted("yes"), {"text": "body", "drop": "name"}, options, told.append)
     assert told == [sentence]
+
+
+def repeated(path="r.csv", each=5):
+    """A table in which every content comes several times, each time with another identifier."""
+    X = np.repeat(np.random.default_rng(1).standard_normal((30, 2)).round(6), each, axis=0)
+    X = X[np.random.default_rng(2).permutation(len(X))]
+    lines = [f"n{i},{a},{b}\n" for i, (a, b) in enumerate(X.tolist())]
+    pathlib.Path(path).write_text("id,a,b\n" + "".join(lines))
+    return X
+
+
+def bits(sampler):
+    """Everything that a sampler knows."""
+    header, arrays = engine_state.dump(sampler.engine, [])
+    return file_format.pack(header, {name: np.array(array) for name, array in arrays.items()})
+
+
+class Truthful(Scripted):
+    """Answers by the sign of the first number, so many times; then quits."""
+
+    def __init__(self, times):
+        super().__init__()
+        self.times, self.rows = times, []
+
+    def answer(self, question, session, note):
+        if len(self.rows) == self.times:
+            return Action.QUIT
+        self.rows.append(question.row)
+        return "yes" if float(question.record["a"]) > 0.0 else "no"
+
+
+def test_a_row_that_was_answered_before_takes_that_answer_at_no_cost():
+    X, options = repeated(), LabelOptions(labels=0.3)
+    person = Truthful(1000)
+    found = label_file("r.csv", person, None, options)
+    assert found.ended
+    assert found.sampler.round == len(X)
+    assert len({tuple(X[row]) for row in person.rows}) == len(person.rows) <= 45
+    assert found.sampler.questions > 2 * len(person.rows)
+    # The same sampler comes from the answers alone, and from several sittings with an undo.
+    pathlib.Path("r.askwhen").unlink()
+    rebuilt = label_file("r.csv", Truthful(0), None, options)
+    assert bits(rebuilt.sampler) == bits(found.sampler)
+    pieces = LabelOptions(labels=0.3, answers="p.csv", model="p.askwhen")
+    for times in (3, 5, 0):
+        label_file("r.csv", Truthful(times), None, pieces)
+    label_file("r.csv", Scripted(Action.UNDO, Action.UNDO), None, pieces)
+    last = label_file("r.csv", Truthful(1000), None, pieces)
+    assert (
+        pathlib.Path("p.csv").read_text().splitlines()[-1].split(",")[:2]
+        == (pathlib.Path("r.labels.csv").read_text().splitlines()[-1].split(",")[:2])
+    )
+    assert bits(last.sampler) == bits(found.sampler)
+    asked = Truthful(1000)
+    options = LabelOptions(labels=0.3, answers="a.csv", model="a.askwhen", ask_repeats=True)
+    again = label_file("r.csv", asked, None, options)
+    assert again.sampler.questions == len(asked.rows)
+    assert len({tuple(X[row]) for row in asked.rows}) < len(asked.rows)

@@ -54,6 +54,10 @@ class Decision(NamedTuple):
         ``round`` is -1, and ``margin`` and ``probability`` are NaN.
     place : int or None
         Its number in the backlog.
+    repeats : int or None
+        The round with the same content that was answered before, if there is one.
+    label : str or None
+        That answer.
     """
 
     round: int
@@ -68,6 +72,8 @@ class Decision(NamedTuple):
     again: bool = False
     provisional: bool = False
     place: int | None = None
+    repeats: int | None = None
+    label: str | None = None
 
 
 def decision_of(reply: dict[str, Any]) -> Decision:

@@ -57,6 +57,9 @@ class Labelling:
         settings of the fresh one; otherwise the sampler is rebuilt from the answers.
     about : dict, optional
         Facts to store in the sampler's note: how its file is read, for predictions.
+    content : callable, optional
+        Gives the content of a record. A record whose content was answered before then takes that answer, in a round
+        that asks for certain, at no cost to the budget; the sampler must be a ``Sampler``.
 
     Attributes
     ----------
@@ -72,8 +75,10 @@ class Labelling:
         classes: list[str],
         model: str | os.PathLike[str],
         about: dict[str, Any] | None = None,
+        content: Callable[[dict[str, Any]], str] | None = None,
     ) -> None:
         self._about = {} if about is None else about
+        self._content = content
         self._rows = rows
         self._fresh = fresh
         self._answers = answers
@@ -82,6 +87,8 @@ class Labelling:
         self._past: deque[tuple[int, Any, dict[str, Any]]] = deque()
         self._model = model
         self._settings = repr((classes, _without_length(fresh.parts), fresh.seed)).replace(", length=None", "")
+        if content is not None:
+            self._settings += " with repeats"
         strange = next((answer for answer in answers.given if answer.label not in ("", *classes)), None)
         if strange is not None:
             raise InputError(
@@ -136,10 +143,28 @@ class Labelling:
         self._past.clear()
         self._open: ShownInstance | None = None
         self._known = {answer.row: answer for answer in self._answers.given}
+        self._labels: dict[str, tuple[int, str]] = {}
         first = min([sampler.round, *(ask.round for ask in sampler.pending)])
-        numbered = enumerate(self._rows(first, self._check), first)
+        numbered = enumerate(self._rows(first, self._pass), first)
         self._ahead: Iterator[tuple[int, Any, dict[str, Any]]] = ((row, x, record) for row, (x, record) in numbered)
         self._again: deque[tuple[int, Any, dict[str, Any]]] = deque()
+
+    def _pass(self, row: int, record: dict[str, Any]) -> None:
+        """Take note of a record that the sampler knows already."""
+        self._check(row, record)
+        if row in self._known:
+            self._note(row, record, self._known[row].label)
+
+    def _note(self, row: int, record: dict[str, Any], label: str) -> None:
+        """Know the label of a content; the first answer is that of its copies."""
+        if self._content is not None and label:
+            self._labels.setdefault(self._content(record), (row, label))
+
+    def _known_label(self, row: int, record: dict[str, Any]) -> str | None:
+        """The answer to an earlier record with the same content, unless this one has an answer of its own."""
+        if self._content is None or row in self._known or not self._labels:
+            return None
+        return self._labels.get(self._content(record), (row, None))[1]
 
     def _check(self, row: int, record: dict[str, Any]) -> None:
         """Refuse a record that an answer was not about."""
@@ -166,13 +191,18 @@ class Labelling:
             if self._undoable:
                 self._past.append(found)
             waiting = {ask.round: ask for ask in self.sampler.pending}
+            label = None if row < self.sampler.round else self._known_label(row, record)
+            if label is not None:
+                sampler: Any = self.sampler
+                self._learn(ShownInstance(row, record, sampler.play(x, decision="certain").ask), label)
+                continue
             ask = waiting.get(row) if row < self.sampler.round else self.sampler.ask(x)
             if ask is None or not ask.query:
                 self.unused += row in given
                 continue
             question = ShownInstance(row, record, ask)
             if row in given:
-                self._check(row, record)
+                self._pass(row, record)
                 self._learn(question, given[row].label)
             else:
                 self._open = question
@@ -190,6 +220,7 @@ class Labelling:
             answer = StoredAnswer(question.row, label, digest_of(question.record))
             self._answers.add(answer, float(question.ask.probability))
             self._learn(question, label)
+            self._note(question.row, question.record, label)
             self._undoable.append((before, question))
             self._forget_past()
             self._open = None
@@ -210,7 +241,8 @@ class Labelling:
         return True
 
     def _undo(self) -> None:
-        self._answers.undo()
+        undone = self._answers.undo().row
+        self._labels = {content: known for content, known in self._labels.items() if known[0] != undone}
         if not self._undoable:
             self._start(copy.deepcopy(self._fresh))
             return

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 from ..contracts.sampler import SamplerLike
 from ..data.instances import Instances
+from ..data.schema import Schema
 from ..data.schema_json import to_json
 from ..data.unlabelled import read_records
-from ..labelling.answers import Answers, AnswerStore
+from ..labelling.answers import Answers, AnswerStore, digest_of
 from ..labelling.session import Labelling, ShownInstance
 from ..learners import Mixture
 from ..prepare import Prepare
@@ -75,6 +76,8 @@ class LabelOptions:
         A file for all answers as Prodigy's annotated tasks, written at the end of each session.
     seed, raw
         The random seed, and whether instances are taken as they are, without scaling them.
+    ask_repeats : bool
+        Ask also about rows with the same content as one that was answered, which otherwise take that answer.
     """
 
     classes: Sequence[str] = ("no", "yes")
@@ -84,6 +87,7 @@ class LabelOptions:
     prodigy: str | None = None
     seed: int = 0
     raw: bool = False
+    ask_repeats: bool = False
 
 
 class LabelResult(NamedTuple):
@@ -129,6 +133,9 @@ def label_file(
     reading = _as_before(model, reading, file)
     store = Answers(answers) if isinstance(answers, str) else answers
     columns = _Columns(reading)
+    repeats = not options.ask_repeats and (notes_of_models.read(model).repeats if Path(model).exists() else True)
+    if repeats:
+        columns.about["repeats"] = True
     session = Labelling(
         lambda skip, passed: _records(file, reading, columns, skip=skip, passed=passed),
         fresh,
@@ -136,6 +143,7 @@ def label_file(
         list(options.classes),
         model,
         about=columns.about,
+        content=columns.content if repeats else None,
     )
     if store.given:
         say(f"Going on after {len(store.given)} answers in {store.name}.")
@@ -182,11 +190,18 @@ class _Columns:
         self.about: dict[str, Any] = {"reading": told}
         self.texts: tuple[str, ...] = tuple(reading.get("text") or ())
         self.summary = ""
+        self._schema: Schema | None = reading.get("schema")
+
+    def content(self, record: dict[str, Any]) -> str:
+        """What a record has in the columns that are not left out, as identifiers are."""
+        left = {column.name for column in self._schema.columns if column.role == "dropped"} if self._schema else ()
+        return digest_of({name: value for name, value in record.items() if name not in left})
 
     def settled(self, instances: Instances) -> None:
         """Receive it once it is known."""
         self.about["names"] = instances.names
         schema = instances.schema
+        self._schema = schema
         if schema is not None:
             self.about["schema"] = to_json(schema)
             self.texts = tuple(column.name for column in schema.columns if column.role == "text")

@@ -27,7 +27,8 @@ class Note(NamedTuple):
     ``places`` are its hashed features, where there are so few that each has a place of its own.
 
     ``offset`` is how many more instances were skipped than rounds had been played. ``source`` is the identity of the
-    file, by which a resumed run knows whether its rows were played already.
+    file, by which a resumed run knows whether its rows were played already. ``repeats`` says whether rows whose content
+    was answered before took that answer.
     """
 
     reading: dict[str, Any] = {}  # noqa: RUF012, it is never changed
@@ -39,6 +40,7 @@ class Note(NamedTuple):
     source: dict[str, Any] | None = None
     schema: Schema | None = None
     is_known: bool = False
+    repeats: bool = False
 
 
 def written(source: Source, identity: dict[str, Any] | None, offset: int) -> str:

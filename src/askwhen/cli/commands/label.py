@@ -67,6 +67,11 @@ _REPLY_SECONDS = 10.0
 @click.option("--answers", metavar="FILE", help="File for the answers; by default FILE's name with .labels.csv.")
 @click.option("--model", metavar="FILE", help="File for the sampler; by default FILE's name with .askwhen.")
 @click.option("--prodigy", metavar="FILE", help="Write all answers to this file too, in Prodigy's JSONL format.")
+@click.option(
+    "--ask-repeats",
+    is_flag=True,
+    help="Ask also about rows with the same content as one that was answered; otherwise they take that answer.",
+)
 @click.option("--guess", is_flag=True, help="Show the label that the sampler predicts.")
 @SEED
 @RAW

@@ -43,6 +43,7 @@ from .model import Model
 from .question_snapshot import QuestionSnapshot
 from .question_state import QuestionState
 from .questions import UNPLAYED, Question, retrained
+from .repeats import content_of
 from .setting_changes import Changes, changed, relabelled
 from .summary import StreamSummary
 
@@ -94,6 +95,11 @@ def summary_of(state: StreamState) -> StreamSummary:
         len(stored.corrections),
         erased=state.erased,
     )
+
+
+def decision_of(fact: Instance) -> str | None:
+    """Whether a round asked for certain, since its label was known; otherwise the rule decides."""
+    return None if fact.repeats is None else "certain"
 
 
 class StreamLog:
@@ -184,19 +190,23 @@ class EventSourcedStream:
         self.state.pair = self.model.pair
         return self.seq, msgspec.json.encode(self.state), self.model.dump()
 
-    def add_round(self, fact: Instance, seq: int, time: float) -> None:
+    def content(self, row: bytes | None, shown: bytes | None) -> str:
+        """The content of an instance, where answers are used again; otherwise empty."""
+        return content_of(self.settings.seed or 0, row, shown) if self.settings.repeats and row is not None else ""
+
+    def add_round(self, fact: Instance, seq: int, time: float, content: str) -> None:
         """Take over a round that the model has played or skipped."""
         self.state.round += 1
         self.state.placed = max(self.state.placed, fact.place)
         if fact.probability > 0.0 or fact.spent:
             self.state.spent = fact.spent
         if fact.asked:
-            self.questions.add(fact, seq, time)
+            self.questions.add(fact, seq, time, content)
         self.seq, self.state.time = seq, time
 
     def replay(self, event: Event, fact: Instance) -> None:
         """Play a stored round again, and require the stored decision, bit for bit."""
-        ask, coin, _, _ = self.model.ask(row_codec.from_bytes(event.row), event.time)
+        ask, coin, _, _ = self.model.ask(row_codec.from_bytes(event.row), event.time, decision_of(fact))
         found = (ask.round, self.model.word(ask.prediction), ask.margin, ask.probability, coin, ask.query)
         stored = (fact.played, fact.prediction, fact.margin, fact.probability, fact.coin, fact.asked)
         certainty = self.model.least_certain(fact.certainty)  # earlier versions stored smaller ones
@@ -210,7 +220,7 @@ class EventSourcedStream:
     def skip_round(self, event: Event, fact: Instance) -> None:
         """Take over a stored round without playing it: its decision holds, but the model has not seen it."""
         self._expect(event)
-        self.add_round(fact, event.seq, event.time)
+        self.add_round(fact, event.seq, event.time, self.content(event.row, event.shown))
         if fact.asked:
             self.questions.open[fact.round].played = UNPLAYED
 
@@ -315,7 +325,7 @@ class EventSourcedStream:
             if isinstance(fact, Instance):
                 self._expect(event)
                 self.replay(event, fact)
-                self.add_round(fact, event.seq, event.time)
+                self.add_round(fact, event.seq, event.time, self.content(event.row, event.shown))
             else:
                 self.apply(event, fact)
 
@@ -343,7 +353,8 @@ class EventSourcedStream:
             fact = facts_of(event)
             if isinstance(fact, Instance):
                 questions.settings = self.settings_at(event.seq)
-                questions.add(fact, event.seq, event.time)
+                content = self.content(event.row, event.shown) if questions.settings.repeats else ""
+                questions.add(fact, event.seq, event.time, content)
                 found = questions.open[round]
                 found.erased = event.row is None
             elif found is not None and not isinstance(fact, _NOT_ABOUT_QUESTIONS):

@@ -8,6 +8,7 @@ from ..events.kinds import Instance
 from ..events.settings import Settings
 from .annotator_stats import AnnotatorStats
 from .questions import Question, Slot
+from .repeats import KnownAnswer
 
 
 class Correction(msgspec.Struct):
@@ -26,7 +27,8 @@ class QuestionSnapshot(msgspec.Struct):
     """The stored part of ``QuestionState``.
 
     ``labels`` are those given so far where the set of labels is open. ``recent`` and ``leases`` have the rounds of each
-    annotator's latest answers and leases, and ``commented`` those that have comments.
+    annotator's latest answers and leases, and ``commented`` those that have comments. ``answered`` has the first answer
+    to each content, and ``copies`` is the number of instances that took one.
     """
 
     questions: list[Question] = []
@@ -39,10 +41,14 @@ class QuestionSnapshot(msgspec.Struct):
     told: int = 0
     forgotten: int = 0
     commented: list[int] = []
+    answered: dict[str, KnownAnswer] = {}
+    copies: int = 0
 
 
-def new_question(fact: Instance, seq: int, time: float, value: float, settings: Settings) -> Question:
-    """The question of a round that asked for its label."""
+def new_question(
+    fact: Instance, seq: int, time: float, value: float, settings: Settings, content: str = ""
+) -> Question:
+    """The question of a round that asked for its label; one whose label is known has no slots."""
     return Question(
         round=fact.round,
         seq=seq,
@@ -52,7 +58,9 @@ def new_question(fact: Instance, seq: int, time: float, value: float, settings: 
         margin=fact.margin,
         probability=fact.probability,
         value=value,
-        slots=[Slot() for _ in range(settings.slots)],
+        slots=[] if fact.repeats is not None else [Slot() for _ in range(settings.slots)],
         priority=fact.priority,
         level=fact.level,
+        content=content,
+        copy=fact.repeats is not None,
     )

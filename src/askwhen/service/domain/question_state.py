@@ -6,7 +6,7 @@ store or a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from ...errors import InputError
@@ -31,6 +31,7 @@ from ..events.settings import MOST_OPEN, OPEN, Settings, check_label
 from .question_queue import QuestionQueue, Timer
 from .question_snapshot import Correction, QuestionSnapshot, new_question
 from .questions import Answer, Question, Slot
+from .repeats import KnownAnswer
 
 UNDOABLE = 2
 """Number of an annotator's latest answers that the model has not learnt yet, however fast they come."""
@@ -140,11 +141,14 @@ class QuestionState:
             raise NotFoundError(f"round {round} has no question.", owner="question")
         return found
 
-    def add(self, fact: Instance, seq: int, time: float) -> None:
-        """Open the question of a round that asked for its label."""
+    def add(self, fact: Instance, seq: int, time: float, content: str = "") -> None:
+        """Open the question of a round that asked for its label; where that is known, it follows at once."""
         doubt = 1.0 - fact.certainty if fact.certainty is not None else fact.uncertainty or 0.0
-        question = new_question(fact, seq, time, doubt, self.settings)
+        question = new_question(fact, seq, time, doubt, self.settings, content)
         self.open[fact.round] = question
+        if question.copy:
+            self.stored.copies += 1
+            return
         self.stored.asked += 1
         self._queue.add(question)
         self._schedule_expiry(question)
@@ -252,6 +256,8 @@ class QuestionState:
             )
             for answer in question.answers:
                 answer.label = now(answer.label)
+        for known in stored.answered.values():
+            known.label = now(known.label)
         for each in stored.corrections.values():
             each.prediction, each.model, each.label = map(now, (each.prediction, each.model, each.label))
         stored.people.relabel(label, new)
@@ -324,7 +330,10 @@ class QuestionState:
 
     def _told(self, question: Question, fact: Told, time: float) -> None:
         question.told, question.model, question.label = True, fact.label, fact.label
-        self.stored.told += 1
+        self.stored.told += not question.copy
+        if question.content:
+            first = KnownAnswer(question.round, question.seq, fact.label)
+            self.stored.answered.setdefault(question.content, first)
         self._close(question)
 
     def _forgotten(self, question: Question, fact: Forgotten, time: float) -> None:
@@ -332,10 +341,31 @@ class QuestionState:
             question.told, question.model = True, None
             self.stored.forgotten += 1
         question.label, question.forgotten = None, fact.why
+        self._correct_content(question)
         self._close(question)
+
+    def _correct_content(self, question: Question) -> None:
+        """Give the content of a question its current label, if this was the first question about it."""
+        known = self.stored.answered.get(question.content)
+        if known is not None and known.round == question.round:
+            if question.label is None:
+                del self.stored.answered[question.content]
+            else:
+                known.label = question.label
+        elif question.label is not None and known is None and question.content and not question.copy:
+            self.stored.answered[question.content] = KnownAnswer(question.round, question.seq, question.label)
+
+    def forget_contents(self, seqs: Container[int]) -> None:
+        """Know the contents of these instances no longer, since they are erased."""
+        answered = self.stored.answered
+        self.stored.answered = {content: known for content, known in answered.items() if known.seq not in seqs}
+        for question in self.open.values():
+            if question.seq in seqs:
+                question.content = ""
 
     def _corrected(self, question: Question, fact: Corrected, time: float) -> None:
         question.label = fact.label
+        self._correct_content(question)
         self.stored.corrections.pop(question.round, None)
         if question.label != question.model:
             self.stored.corrections[question.round] = Correction(

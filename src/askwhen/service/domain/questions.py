@@ -55,7 +55,8 @@ class Question(msgspec.Struct, gc=False):
     ``told`` says whether the model was given an outcome, ``model`` is the label that it learnt, and ``label`` the one
     that currently counts. ``closed`` questions are not given out any more; ``forgotten`` is why the model got no label.
     ``reviewed`` says that a reviewer has decided, whom annotators cannot overrule, and ``erased`` that the contents of
-    the instance are gone.
+    the instance are gone. ``content`` is that of the instance; ``copy`` says that it was answered before, so that the
+    question has no slots.
     """
 
     round: int
@@ -79,6 +80,8 @@ class Question(msgspec.Struct, gc=False):
     counted: bool = False
     reviewed: bool = False
     erased: bool = False
+    content: str = ""
+    copy: bool = False
 
     @property
     def is_full(self) -> bool:

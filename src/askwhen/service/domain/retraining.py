@@ -4,7 +4,7 @@ Every instance is played again with the same random draw, and the corrected labe
 of the old ones. The new model may ask about other instances. Where it asks a question that was never asked, the
 question is dropped, so that the accuracy estimate counts it as unknown. A label that it does not ask for is learnt as
 an unsolicited one. Unsolicited labels are learnt in their corrected form at the place of the first one of their round.
-Erased instances are skipped, and their labels with them.
+Erased instances are skipped, and their labels with them. A copy of an instance learns the corrected label of that.
 
 Where labels are added or merged, the decisions of the log are taken over instead: what was asked and with which
 probability stays, so that every answer counts and the accuracy of the new model can be estimated from all of them.
@@ -73,6 +73,7 @@ class Retraining:
         self._settings = settings if created is None else msgspec.structs.replace(settings, budget=created.budget)
         self.model = Model(self._settings, pair=pair)
         self._asked = 0
+        self._copies: dict[int, int] = {}
         self._names, self._keep = LabelNames() if names is None else names, names is not None
         self.labels, self._given, self._look = labels, {} if given is None else given, look
         self.told: dict[int, str | None] = {}
@@ -107,9 +108,11 @@ class Retraining:
             self.passed.append(fact.round)
             return
         x = row_codec.from_bytes(event.row)
-        kept = (fact.asked, fact.probability) if self._keep else None
+        kept: Any = (fact.asked, fact.probability) if self._keep else None
+        if fact.repeats is not None:
+            kept, self._copies[fact.round] = "certain", fact.repeats
         ask = self.model.ask(x, event.time, kept).ask
-        self._asked += ask.query
+        self._asked += ask.query and fact.repeats is None
         if ask.query and fact.asked:
             self.played[fact.round] = ask.round
         elif ask.query:
@@ -118,7 +121,7 @@ class Retraining:
             self.unasked[fact.round] = x
 
     def _tell(self, round: int, told: str | None) -> None:
-        label = self.labels.get(round, told)
+        label = self.labels.get(round, self.labels.get(self._copies.get(round, round), told))
         if round in self.unasked:
             x, self.unasked[round] = self.unasked[round], None
             if label is not None:

@@ -16,7 +16,7 @@ import msgspec
 from ...errors import AskwhenError, InputError
 from ...rules.budget import labels_by
 from ..errors import ConflictError, SetAsideError
-from ..events.kinds import Commented, Fact, Instance, Undone, Volunteered, Withdrawn, encoded, facts_of
+from ..events.kinds import Commented, Fact, Instance, Told, Undone, Volunteered, Withdrawn, encoded, facts_of
 from ..events.label_names import LabelNames
 from ..events.settings import Settings, check_backlog
 from ..store.records import BacklogItem, Event
@@ -31,6 +31,7 @@ from .question_state import QuestionState
 from .summary import StreamSummary
 
 ASKED, COIN, SPENT, SURE = "worth asking", "the coin said no", "the budget is spent", "not worth asking"
+REPEATED = "answered before"
 _ROUNDS_TO_KNOW = 100
 """Rounds after which the share of questions says how many are to come."""
 
@@ -283,7 +284,7 @@ class ServiceStream:
             found = self.decide(now)
             if found is None:
                 return number
-            missing -= found[1].asked
+            missing -= found[1].is_question
         return most
 
     def decide_further(self, now: float) -> None:
@@ -328,10 +329,16 @@ class ServiceStream:
         return self.note("withdrawn", Withdrawn(by, len(places), last, source), now)
 
     def play(self, new: NewInstance, now: float) -> DecidedRound:
-        """Play one round on an instance that ``reader`` made; the decision is an event."""
+        """Play one round on an instance that ``reader`` made; the decision is an event.
+
+        Where its content was answered before, the round asks for certain, and takes that answer.
+        """
         current = self.current
-        time = self._time(now)
-        ask, coin, switched, level = current.model.ask(new.x, time)
+        time, row = self._time(now), row_codec.to_bytes(new.x)
+        content = current.content(row, new.shown)
+        known = self.questions.stored.answered.get(content)
+        ask, coin, switched, level = current.model.ask(new.x, time, None if known is None else "certain")
+        why = ASKED if ask.query else COIN if ask.probability > 0.0 else SPENT if self.model.has_budget else SURE
         fact = Instance(
             self.state.round,
             self.model.word(ask.prediction),
@@ -339,7 +346,7 @@ class ServiceStream:
             ask.probability,
             coin,
             ask.query,
-            ASKED if ask.query else COIN if ask.probability > 0.0 else SPENT if self.model.has_budget else SURE,
+            why if known is None else REPEATED,
             ask.round,
             ask.certainty,
             ask.uncertainty,
@@ -349,13 +356,16 @@ class ServiceStream:
             not self.state.spent and ask.probability == 0.0 and self._is_spent(),
             new.place,
             new.source or "",
+            None if known is None else known.round,
+            None if known is None else known.label,
         )
         seq = current.seq + 1
         question = fact.round if ask.query else None
-        row = row_codec.to_bytes(new.x)
         event = Event(self.number, seq, time, "instance", question, new.key, encoded(fact), row, new.shown, new.subject)
-        current.add_round(fact, seq, time)
+        current.add_round(fact, seq, time, content)
         self.uncommitted.append(event)
+        if known is not None:
+            self.note("told", Told(known.label), now, fact.round)
         return event, fact
 
     def _is_spent(self) -> bool:

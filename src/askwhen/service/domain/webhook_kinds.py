@@ -29,7 +29,7 @@ def _round(event: Event, fact: Instance) -> Data:
 
 
 def _opened(event: Event, fact: Instance) -> Data | None:
-    if not fact.asked:
+    if not fact.is_question:
         return None
     names = ("prediction", "margin", "probability", "certainty", "priority")
     return {"question": fact.round} | _round(event, fact) | {name: getattr(fact, name) for name in names}

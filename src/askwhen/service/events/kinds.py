@@ -31,7 +31,9 @@ class Instance(Fact):
     """A round was played: prediction, decision, random draw (``coin``) and reason.
 
     ``played`` is the sampler's round; ``spent`` marks the round in which the budget ran out. ``place`` is that in the
-    backlog, 0 where the instance was decided as it came, and ``source`` the file or program that it comes from.
+    backlog, 0 where the instance was decided as it came, and ``source`` the file or program that it comes from. Where
+    its content was answered before, ``repeats`` is the round of the first answer and ``answer`` that label: the round
+    asks for certain, at no cost, and the label follows.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("instance",)
@@ -51,6 +53,13 @@ class Instance(Fact):
     spent: bool = False
     place: int = 0
     source: str = ""
+    repeats: int | None = None
+    answer: str | None = None
+
+    @property
+    def is_question(self) -> bool:
+        """Whether people are asked for the label."""
+        return self.asked and self.repeats is None
 
 
 class Leased(Fact):

@@ -56,7 +56,9 @@ class LabelNames:
         """The facts of an event, with the current names of its labels."""
         fact: Fact = facts_of(event)
         if isinstance(fact, Instance):
-            return msgspec.structs.replace(fact, prediction=self.now(fact.prediction, event.seq))
+            return msgspec.structs.replace(
+                fact, prediction=self.now(fact.prediction, event.seq), answer=self.now(fact.answer, event.seq)
+            )
         if isinstance(fact, _WITH_LABEL):
             return msgspec.structs.replace(fact, label=self.now(fact.label, event.seq))
         return fact

@@ -83,7 +83,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     wait, and are decided only as fast as people answer, as ``backlog`` says. ``version`` is that of the default
     algorithm: a new stream gets the newest, and streams of release 0.1, which have none, keep the first. ``certainty``
     is the version of the certainty of predictions: in the second, that of new streams, few answers do not make it
-    large. ``about`` describes labels, ``colours`` gives them colours, and ``guidelines`` tell people how to decide, as
+    large. With ``repeats``, an instance whose content was answered before takes that answer, as new streams
+    do. ``about`` describes labels, ``colours`` gives them colours, and ``guidelines`` tell people how to decide, as
     Markdown.
     """
 
@@ -107,6 +108,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     backlog: Backlog = msgspec.field(default_factory=Backlog)
     version: Literal[1, 2] | None = None
     certainty: Literal[1, 2] | None = None
+    repeats: bool | None = None
     about: dict[str, str] = {}
     colours: dict[str, Literal["orange", "sky", "green", "yellow", "blue", "red", "pink", "grey"]] = {}
     guidelines: str = ""

@@ -120,6 +120,7 @@ async def _erase(
             for x in held:
                 stream.model.let_go(x)
             open = _closed(stream, wanted, coordinator.clock.now())
+            stream.questions.forget_contents(wanted)
         for first in range(0, len(seqs), PART):
             part = seqs[first : first + PART]
             erasures = [Erasure(stream.number, [*part, *(comments if first == 0 else ())])]

@@ -55,7 +55,10 @@ class Raw(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Decision(msgspec.Struct, omit_defaults=True):
-    """The decision about an instance. ``question`` is the number to answer with, where the label is wanted."""
+    """The decision about an instance. ``question`` is the number to answer with, where the label is wanted.
+
+    Where the content was answered before, ``label`` is that answer and ``repeats`` its round.
+    """
 
     round: int
     prediction: str | None
@@ -68,6 +71,8 @@ class Decision(msgspec.Struct, omit_defaults=True):
     certainty: float | None = None
     uncertainty: float | None = None
     again: bool = False
+    repeats: int | None = None
+    label: str | None = None
 
 
 class Provisional(msgspec.Struct, omit_defaults=True):
@@ -293,11 +298,13 @@ def decided(played: PlayedRound) -> Decision:
         fact.prediction,
         fact.margin,
         fact.probability,
-        fact.asked,
+        fact.is_question,
         fact.why,
         None if event.key is None else event.key[2:],
-        fact.round if fact.asked else None,
+        fact.round if fact.is_question else None,
         fact.certainty,
         fact.uncertainty,
         played.again,
+        fact.repeats,
+        fact.answer,
     )

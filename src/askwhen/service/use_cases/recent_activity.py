@@ -47,7 +47,7 @@ class DayActivity:
                         self.switches.append((fact.round, event.time))
                     if event.time >= day:
                         self.rounds += 1
-                        self.asked += fact.asked
+                        self.asked += fact.is_question
             self.seq = events[-1].seq
 
     def facts(self) -> dict[str, Any]:

@@ -93,6 +93,7 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
         "unobserved": found.unobserved,
         "confidence": found.confidence,
         "corrected": counted.corrected,
+        "copies": stored.copies,
         "overall": found.overall,
         "recent": found.recent,
         "windows": {str(window): each for window, each in found.windows.items()},

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from ..domain.stream import ServiceStream
+from ..events.kinds import facts_of
 from ..runtime.coordinator import Coordinator
 from ..runtime.threaded_reader import ThreadedReader
 from ..store.records import Reader
@@ -130,8 +131,10 @@ def skipped_by_all(stream: ServiceStream, now: float) -> list[int]:
 
 
 def _is_done(reader: Reader, number: int, round: int) -> bool:
-    """Whether a reviewer has decided a question, or cannot any more, since its contents were erased."""
+    """Whether a reviewer has decided a question, or need not: its contents were erased, or it is a copy of another."""
     events = reader.of_question(number, round)
+    if facts_of(events[0]).repeats is not None:
+        return True
     return events[0].row is None or last_review(events) is not None
 
 

@@ -35,6 +35,8 @@ async def create(coordinator: Coordinator, name: str, settings: Settings, key: s
         settings = msgspec.structs.replace(settings, version=NEWEST)
     if settings.certainty is None:
         settings = msgspec.structs.replace(settings, certainty=2)
+    if settings.repeats is None:
+        settings = msgspec.structs.replace(settings, repeats=True)
     settings = msgspec.structs.replace(settings, features=_with_encoder(settings))
     stored = stored_key("c", key)
 

@@ -23,7 +23,7 @@ export const number = (name, label, read_, value, more = {}) => text(name, label
 export const choices = (name, legend, options, chosen) => el("fieldset", {}, el("legend", {}, legend), options.map(([value, title, read_]) =>
   el("label", { class: "choice" }, el("input", { type: "radio", name, value, checked: value === chosen }), el("span", {}, el("b", {}, title), `: ${read_}`))));
 
-export const tick = (name, title, read_) => el("label", { class: "choice" }, el("input", { type: "checkbox", name }), el("span", {}, el("b", {}, title), `: ${read_}`));
+export const tick = (name, title, read_, checked = false) => el("label", { class: "choice" }, el("input", { type: "checkbox", name, checked }), el("span", {}, el("b", {}, title), `: ${read_}`));
 
 export const select = (name, label, options) => el("div", { class: "field" }, el("label", { for: name }, label), el("select", { id: name, name },
   options.map(([value, title]) => el("option", { value }, title))));
@@ -72,6 +72,7 @@ export function asking() {
     choices("mode", "When instances are decided", MODES, "live"),
     number("questions", "Questions that wait", "Of a backlog. Left empty, 5 for each person who is active.", "", { min: 1, max: 10000, step: 1 }),
     tick("shuffle", "Shuffle the backlog", "for files that are sorted, by label or by date"),
+    tick("repeats", "Use an answer again", "an instance whose content was answered before takes that answer, at no cost", true),
     tick("guess", "Show the model's guess before the answer", "faster, but people follow it, right or wrong"),
     el("details", {}, el("summary", {}, "How instances are shown"),
       select("kind", "Kind", KINDS),
@@ -96,6 +97,7 @@ export function fillAsking(form, settings) {
   set("questions", settings.backlog.questions);
   form.elements.shuffle.checked = settings.backlog.shuffle;
   form.elements.guess.checked = settings.guess;
+  form.elements.repeats.checked = settings.repeats;
   for (const field of ["kind", "highlight", "direction", "review"]) set(field, settings.view[field]);
   set("media", settings.view.media.join("\n"));
   form.elements.blind.checked = settings.view.blind;
@@ -107,7 +109,7 @@ export function readAsking(form) {
   const number_ = (name) => (given(name).trim() === "" ? null : Number(given(name)));
   return {
     slots: number_("slots"), decide: given("decide"), order: given("order"), mode: given("mode"),
-    backlog: { questions: number_("questions"), shuffle: form.elements.shuffle.checked }, guess: form.elements.guess.checked,
+    backlog: { questions: number_("questions"), shuffle: form.elements.shuffle.checked }, guess: form.elements.guess.checked, repeats: form.elements.repeats.checked,
     view: { kind: given("kind"), highlight: given("highlight"), direction: given("direction"), media: ofLines(given("media")),
       blind: form.elements.blind.checked, review: number_("review") },
     lease: number_("lease"), grace: number_("grace"), forget: number_("forget"), erase: number_("erase"),

@@ -10,7 +10,7 @@ const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers"
   ["mixed", "Text and numbers", "an object: words of some fields, numbers of others"],
   ["columns", "Named columns", "an object: numbers, dates, categories, texts and vectors by name"]];
 const SCHEMA = '{"price": "number", "city": "category", "note": "text"}';
-const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false,
+const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false, repeats: true,
   mode: "live", backlog: { questions: null, shuffle: false },
   view: { kind: "auto", highlight: "", direction: "auto", media: [], blind: false, review: 0.1 } };
 
