@@ -9,12 +9,13 @@ import pytest
 import askwhen as aw
 from askwhen.errors import InputError
 from askwhen.service.domain.backlog import PER_PERSON, rank_of
-from askwhen.service.errors import ConflictError
+from askwhen.service.errors import ConflictError, NotFoundError
 from askwhen.service.events.kinds import facts_of
 from askwhen.service.events.settings import Backlog, Budget, Features, check_settings
-from askwhen.service.use_cases import backlog, erasing, instances, questions, streams
+from askwhen.service.use_cases import backlog, erasing, instances, questions, streams, withdrawing
 from askwhen.service.use_cases.erasing import Which
 from askwhen.service.use_cases.instances import Decision, Provisional, Raw
+from askwhen.service.use_cases.withdrawing import Source, Withdraw
 from tests.service import history
 from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.in_process import running
@@ -379,5 +380,41 @@ def test_a_pile_is_labelled_as_well_from_a_backlog_as_from_a_stream(tmp_path):
         assert abs(streamed - backlogged) < 0.01
         assert max(asked, asked_again) < 0.12
         assert backlogged > 0.95
+
+    run(go())
+
+
+def test_what_has_no_answer_can_be_withdrawn_by_source_or_by_ids(address):
+    async def go():
+        time = Time()
+        async with open_coordinator(address, time, ticks=False) as coordinator:
+            stream = await streams.create(coordinator, "mails", piled())
+            for source, some in (("a.csv", raws(60)[:40]), ("b.csv", raws(60)[40:])):
+                for raw in some:
+                    raw.source = source
+                await instances.play_all(coordinator, stream, some)
+            answered = await work_off(coordinator, stream, time, most=3)
+            assert await withdrawing.sources(coordinator, stream) == [
+                Source("b.csv", 20),
+                Source("a.csv", len(stream.backlog) - 20),
+            ]
+            with pytest.raises(ConflictError, match="was (answered|decided) already, so it cannot be withdrawn"):
+                await withdrawing.withdraw(coordinator, stream, Withdraw(ids=["n0", "n50"]), "root")
+            with pytest.raises(NotFoundError, match="not all of these"):
+                await withdrawing.withdraw(coordinator, stream, Withdraw(ids=["n50", "other"]), "root")
+            for wrong in (Withdraw(), Withdraw(source="a", ids=["b"]), Withdraw(ids=[])):
+                with pytest.raises(InputError):
+                    await withdrawing.withdraw(coordinator, stream, wrong, "root")
+            assert len(stream.backlog) + stream.state.round == 60
+            found = await withdrawing.withdraw(coordinator, stream, Withdraw(ids=["n50", "n51"]), "root")
+            assert (found.withdrawn, found.dropped, found.kept) == (2, 0, 0)
+            open_ones, decided = stream.questions.waiting, stream.state.round
+            found = await withdrawing.withdraw(coordinator, stream, Withdraw(source="a.csv"), "root")
+            assert (found.withdrawn, found.dropped, found.kept) == (40 - decided, open_ones, decided)
+            assert (len(stream.backlog), stream.questions.waiting, answered) == (18, 0, 3)
+            assert await withdrawing.sources(coordinator, stream) == [Source("b.csv", 18)]
+            (again,) = await instances.play_all(coordinator, stream, [raws(60)[50]])
+            assert again.place == 61
+            history.check(log_of(coordinator, stream))
 
     run(go())

@@ -1,9 +1,10 @@
-"""Files on the page: they wait in the backlog, and are decided as fast as people answer."""
+"""Files on the page: what they hold is shown first; they wait in the backlog, and can be withdrawn."""
 
 import re
 
 import pytest
 
+from askwhen.service.use_cases.import_columns import dialect_of
 from tests.service.page.person import all_safe, press
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -61,3 +62,119 @@ def test_the_mode_and_the_backlog_are_settings(visit, made):
     page.get_by_role("button", name="Change the settings").click()
     page.get_by_text("Changed: backlog.").wait_for()
     assert stream.facts()["settings"]["backlog"] == {"questions": None, "shuffle": True}
+
+
+def uses(page):
+    """What each column is used for, as the page shows it."""
+    found = page.locator(".preview th select")
+    found.first.wait_for()
+    return [(each.get_attribute("aria-label")[5:-12], each.input_value()) for each in found.all()]
+
+
+ROWS = "".join(
+    f"m{i},{['spam', 'ham'][i % 2]},a message with number {i} for you,https://e.org/{i}.png\n" for i in range(30)
+)
+
+
+def test_what_each_column_is_used_for_is_shown_and_can_be_changed_before_anything_is_sent(visit, made):
+    stream = made([], labels=["ham", "spam"])
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, "m.csv", "key,kind,body,picture\n" + ROWS)
+    assert uses(page) == [("key", "ignored"), ("kind", "ignored"), ("body", "feature"), ("picture", "image")]
+    assert page.locator(".preview tbody tr").count() == 5
+    assert "a message with number 0 for you" in page.locator(".preview").inner_text()
+    page.get_by_label("What kind is used for").select_option("feature")
+    said = "The column kind holds nothing but labels (spam, ham), so it is not the text"
+    page.locator(".problem", has_text=said).wait_for()
+    assert ("body", "ignored") in uses(page)
+    page.get_by_role("button", name="Send").click()
+    assert stream.facts()["seq"] == 0
+    page.get_by_label("What kind is used for").select_option("label")
+    page.get_by_label("What body is used for").select_option("feature")
+    page.get_by_label("What key is used for").select_option("id")
+    at_once = page.get_by_role("radio", name=re.compile("^At once"))
+    at_once.check()
+    sent(page, "Done. 30 instances sent, 30 questions opened.")
+    assert [row["id"] for row in stream.export("predictions")] == [f"m{i}" for i in range(30)]
+    shown = stream.client.send("GET", f"/v1/streams/{stream.name}/questions/3")
+    assert shown["x"] == "a message with number 3 for you"
+    assert shown["show"]["image"] == "https://e.org/3.png"
+
+
+LATIN = "id;text\nä;größer\nb;kleiner\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        (LATIN.encode("latin-1"), True),
+        (LATIN.encode("utf-16"), True),
+        (LATIN.encode("utf-16-le"), True),
+        (b"7;one text\n5;another text\n3;third\n", False),
+    ],
+)
+def test_files_in_other_encodings_and_without_names_are_read(visit, made, content, names):
+    stream = made([])
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, "m.csv", content)
+    page.get_by_role("radio", name=re.compile("^At once")).check()
+    if names:
+        assert uses(page) == [("id", "id"), ("text", "feature")]
+        sent(page, "Done. 2 instances sent")
+        assert [row["id"] for row in stream.export("predictions")] == ["ä", "b"]
+    else:
+        assert uses(page) == [("column 1", "ignored"), ("column 2", "feature")]
+        sent(page, "Done. 3 instances sent")
+    assert stream.client.send("GET", f"/v1/streams/{stream.name}/questions/0")["x"] == ["one text", "größer"][names]
+
+
+def test_the_dialect_of_a_file_is_that_of_the_library():
+    assert dialect_of(b"a,b\n1,2\n", "csv").encoding == "utf-8"
+    assert dialect_of("ä".encode()[:1], "csv").encoding == "utf-8"  # a character that is cut in two
+    assert dialect_of(b"a\tb\n", "tsv").delimiter == "\t"
+    assert (dialect_of(b"8,2\n3,4\n5,6\n", "csv").names, dialect_of(b"a,b\n3,4\n5,6\n", "csv").names) == (False, True)
+
+
+def test_labels_of_a_file_teach_or_measure(visit, made):
+    stream = made([], labels=["ham", "spam"], budget={"rate": 0.1}, grace=0.0)
+    content = "id,text,y\n" + "".join(
+        f"k{i},{['cheap pills', 'the minutes'][i % 2]} {i},{['Spam', 'ham'][i % 2]}\n" for i in range(100)
+    )
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, "m.csv", content)
+    page.get_by_role("radio", name="Learn them all").check()
+    assert page.get_by_label("What Spam means").input_value() == "spam"
+    assert not page.get_by_role("radio", name=re.compile("^At once")).is_visible()
+    page.get_by_role("button", name="Send").click()
+    page.locator("main p", has_text="Done. 100 instances sent").wait_for(timeout=30_000)
+    rows = list(stream.export("instances"))
+    assert [row["label"] or "spam" for row in rows] == [["spam", "ham"][i % 2] for i in range(100)]
+    asked = stream.facts()["asked"]
+    assert f"{asked} answered from the file, {100 - asked} other labels learnt" in page.inner_text("form")
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, "m.csv", content)
+    page.get_by_role("radio", name="Measure with them").check()
+    sent(page, "0 instances sent, 100 ids were there before")
+    right = sum(row["prediction"] == ["spam", "ham"][i % 2] for i, row in enumerate(rows)) / 100
+    assert f"with a label in the file, {100 * right:.1f} % were predicted right." in page.inner_text("form")
+
+
+def test_an_import_is_withdrawn_but_for_what_was_answered(visit, made):
+    stream = made([], budget={"rate": 0.5}, grace=0.0)
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, "wrong.csv", "id,text\n" + "".join(f"w{i},wrong {i}\n" for i in range(40)))
+    sent(page, "Done. 40 instances sent")
+    first = stream.next()
+    stream.tell(first["question"], "spam")
+    card = page.locator("section", has_text="Imports that wait")
+    card.locator("li", has_text="wrong.csv").wait_for()
+    page.on("dialog", lambda dialog: dialog.accept())
+    card.get_by_role("button", name="Withdraw").click()
+    card.get_by_text(
+        re.compile(r"^Withdrawn: \d+ instances, and \d+ questions? dropped\. \d+ instances had been decided")
+    ).wait_for()
+    assert stream.backlog()["undecided"] == 0
+    assert (stream.facts()["waiting"], stream.facts()["told"]) == (0, 1)
+    assert {row["state"] for row in stream.export("instances")} == {"labelled", "dropped"}
+    put_file(page, "right.csv", "id,text\nr1,right\n")
+    sent(page, "Done. 1 instance sent")

@@ -40,6 +40,7 @@ from .request_checks import admit
 from .routes import backlog as backlog_routes
 from .routes import exports as export_routes
 from .routes import health as health_routes
+from .routes import imports as import_routes
 from .routes import instances as instance_routes
 from .routes import label_studio as label_studio_routes
 from .routes import labels as label_routes
@@ -62,6 +63,7 @@ _HANDLERS: list[Any] = [
     stream_routes.router,
     instance_routes.played,
     *backlog_routes.handlers,
+    *import_routes.handlers,
     question_routes.router,
     label_routes.router,
     question_routes.progress,

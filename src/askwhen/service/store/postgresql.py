@@ -293,6 +293,11 @@ class PostgresqlReader:
         query = sql.SQL("select {} from backlog where {}").format(columns, sql.SQL(condition))
         return [BacklogItem(*row) for row in self._connection.execute(query, values, binary=True).fetchall()]
 
+    def backlog_sources(self, stream: int) -> list[tuple[str, int]]:
+        """The sources of the instances in the backlog with their numbers, the last one first."""
+        query = "select source, count(*) from backlog where stream = %s and source is not null group by source"
+        return list(self._connection.execute(f"{query} order by max(place) desc", (stream,)))
+
     def messages(self, hook: str | None = None) -> list[Message]:
         """The messages in the outbox, oldest first."""
         query = sql.SQL("select {} from outbox where %s::text is null or hook = %s order by made, id")

@@ -169,6 +169,9 @@ class Reader(Protocol):
     ) -> list[int]:
         """The places of instances of the backlog about a subject, from a source, or accepted before a time."""
 
+    def backlog_sources(self, stream: int) -> list[tuple[str, int]]:
+        """The sources of the instances in the backlog with their numbers, the last one first."""
+
     def messages(self, hook: str | None = None) -> list[Message]:
         """The messages in the outbox, oldest first: of all webhooks, or of one."""
 

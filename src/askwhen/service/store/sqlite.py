@@ -364,6 +364,11 @@ class SqliteReader:
         rows = self._connection.execute(sql, (stream, value if before is None else before))
         return [place for (place,) in rows]
 
+    def backlog_sources(self, stream: int) -> list[tuple[str, int]]:
+        """The sources of the instances in the backlog with their numbers, the last one first."""
+        sql = "select source, count(*) from backlog where stream = ? and source is not null group by source"
+        return list(self._connection.execute(f"{sql} order by max(place) desc", (stream,)))
+
     def messages(self, hook: str | None = None) -> list[Message]:
         """The messages in the outbox, oldest first."""
         sql = f"select {', '.join(Message._fields)} from outbox where ? is null or hook = ? order by made, id"

@@ -1,21 +1,18 @@
 // The labels of a file, and what each of them means in the stream.
 
 import { el, plural, put } from "./dom.js";
+import { choices } from "./fields.js";
 import { records } from "./readers.js";
 
 const LOOKED_AT = 1000;
 const MOST_SHOWN = 30;
-const USUAL = ["label", "labels", "class", "category", "target", "y"];
-const OWN = ["label-studio", "prodigy"]; // formats with a place of their own for labels
 
-// What the beginning of a file says: its columns, and how often each has which label.
-export async function look(file, format, stream) {
-  const found = { columns: [], labels: [], records: 0 };
-  for await (const [record, , label] of records(file, format, stream)) {
-    if (!found.records && !OWN.includes(format) && isObject(record)) found.columns = Object.keys(record);
-    found.labels.push([record, label]);
-    found.records += 1;
-    if (found.records === LOOKED_AT) break;
+// How often each label comes at the beginning of a file.
+export async function look(file, format, stream, how) {
+  const found = [];
+  for await (const [record, , label] of records(file, format, stream, how)) {
+    found.push([record, label]);
+    if (found.length === LOOKED_AT) break;
   }
   return found;
 }
@@ -28,60 +25,59 @@ export function labelIn(record, label, column) {
   return found === undefined || found === null || found === "" ? null : String(found);
 }
 
+const USES = [["none", "Not used", "instances come without labels"],
+  ["answers", "Answer with them", "questions about these instances are answered, in your name; instances are decided at once"],
+  ["teach", "Learn them all", "the model also learns the labels of instances that are not asked about; instances are decided at once"],
+  ["truth", "Measure with them", "they are not sent: predictions of these instances are compared with them, here in the browser"]];
+
 export class Labels {
+  // changed(use) is called when they are used for something else.
   constructor(settings, mayAnswer, changed) {
     this.open = settings.labels === "open";
     this.known = this.open ? [] : settings.labels;
-    this.mayAnswer = mayAnswer;
     this.meanings = new Map();
-    this.column = el("select", { id: "column", onchange: () => this.list() });
-    this.use = el("input", { type: "checkbox", id: "use", onchange: () => this.toggle() });
     this.changed = changed;
+    this.column = "";
+    this.found = [];
     this.means = el("div", {});
-    this.element = el("div", { hidden: true });
-    this.found = null;
+    this.uses = choices("labels-use", "What the labels in the file are for", mayAnswer ? USES : USES.filter(([use]) => use === "none" || use === "truth"), "none");
+    this.uses.addEventListener("change", () => this.toggle());
+    this.element = el("div", { hidden: true }, this.uses, this.means);
   }
 
-  // Show what a file has.
-  show(found) {
+  get use() {
+    return this.element.hidden ? "none" : this.uses.querySelector("input:checked").value;
+  }
+
+  // Show the labels of a file: those in a column, or those that its format has a place for.
+  show(found, column) {
     this.found = found;
-    const { columns } = found;
-    put(this.column, el("option", { value: "" }, "none"), columns.map((name) => el("option", { value: name }, name)));
-    this.column.value = columns.find((name) => USUAL.includes(name.toLowerCase())) ?? "";
-    this.use.checked = false;
-    put(this.element, el("fieldset", {}, el("legend", {}, "Labels in the file"),
-      columns.length > 0 && el("div", { class: "field" }, el("label", { for: "column" }, "Column with the label"), this.column),
-      this.mayAnswer && el("label", { class: "choice" }, this.use, el("span", {}, el("b", {}, "Answer with them"),
-        ": a question that the stream asks about one of these instances is answered, in your name, with its label in the file. Instances are then decided at once")),
-      this.means,
-      el("p", { class: "read" }, this.mayAnswer ? "An import uses labels only as answers. Those of instances that the stream does not ask about can be given by the API, with POST labels, or by learn in Python."
-        : "They are not used: your token may not answer questions.")));
-    this.element.hidden = false;
+    this.column = column;
     this.list();
   }
 
-  toggle() {
-    this.means.hidden = !this.use.checked;
-    this.changed(this.use.checked);
+  hide() {
+    this.found = [];
+    this.element.hidden = true;
+    this.uses.querySelector("input").checked = true;
+    this.changed("none");
   }
 
-  hide() {
-    this.found = null;
-    this.element.hidden = true;
+  toggle() {
+    this.means.hidden = this.use === "none";
+    this.changed(this.use);
   }
 
   // Each label, and a choice of what it means.
   list() {
     const counts = new Map();
-    for (const [record, label] of this.found.labels) {
-      const text = labelIn(record, label, this.column.value);
+    for (const [record, label] of this.found) {
+      const text = labelIn(record, label, this.column);
       if (text !== null) counts.set(text, (counts.get(text) ?? 0) + 1);
     }
     this.meanings = new Map([...counts.keys()].map((text) => [text, this.guess(text)]));
-    this.use.disabled = !counts.size;
-    if (!counts.size) this.use.checked = false;
+    this.element.hidden = !counts.size;
     this.toggle();
-    if (!counts.size && !this.found.columns.length) this.element.hidden = true;
     const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_SHOWN);
     put(this.means, el("table", { class: "plain" },
       el("thead", {}, el("tr", {}, ["In the file", "Means"].map((text) => el("th", { scope: "col", class: "text" }, text)))),
@@ -107,8 +103,8 @@ export class Labels {
 
   // What the label of a record means, or null.
   meaning(record, label) {
-    if (!this.use.checked) return null;
-    const text = labelIn(record, label, this.column.value);
+    if (this.use === "none") return null;
+    const text = labelIn(record, label, this.column);
     if (text === null) return null;
     return this.meanings.has(text) ? this.meanings.get(text) : this.guess(text);
   }

@@ -1,11 +1,12 @@
 // Files as records, read piece by piece, and records as instances of a stream.
 
-import { linked } from "./api.js";
+import { call, linked } from "./api.js";
 
 export const FORMATS = [["csv", "CSV"], ["ndjson", "NDJSON"], ["parquet", "Parquet"], ["label-studio", "Label Studio JSON"], ["prodigy", "Prodigy JSONL"]];
+export const ENCODINGS = [["utf-8", "UTF-8"], ["utf-16le", "UTF-16"], ["utf-16be", "UTF-16, big-endian"], ["windows-1252", "Latin-1 (Windows-1252)"]];
+export const DELIMITERS = [[",", "Comma"], [";", "Semicolon"], ["\t", "Tab"], ["|", "Bar"]];
 const LOOKED_AT = 1 << 16; // bytes at the beginning of a file that say what it is
 const PIECE = 1 << 13;
-const LOOKED_INTO = 200; // records at the beginning that say which columns hold numbers
 
 export function formatOf(name) {
   const end = name.toLowerCase().split(".").at(-1);
@@ -29,33 +30,35 @@ function isProdigy(line) {
   }
 }
 
-// What separates the cells of a file: of the usual three, the one that its first line has most of.
-async function separator(file) {
-  if (file.name.toLowerCase().endsWith(".tsv")) return "\t";
-  const [line] = (await file.slice(0, LOOKED_AT).text()).replace(/"[^"]*"/gu, "").trimStart().split("\n");
-  const times = (sign) => line.split(sign).length;
-  return [",", ";", "\t"].reduce((best, sign) => (times(sign) > times(best) ? sign : best));
+// How a file of text is written when nothing is known of it.
+const USUAL = { encoding: "utf-8", delimiter: ",", names: true };
+
+// How a file of text is written, by its first bytes and the rules by which the library reads files.
+export async function dialect(file, stream) {
+  const suffix = file.name.toLowerCase().endsWith(".tsv") ? "tsv" : "csv";
+  return call("POST", `/page/dialect/${encodeURIComponent(stream)}?suffix=${suffix}`, file.slice(0, LOOKED_AT), { type: "application/octet-stream" });
 }
 
 // Every reader gives [record, number of its line or row, its label where the format has a place for one].
-export async function* records(file, format, stream, seen = () => {}) {
+export async function* records(file, format, stream, how = {}, seen = () => {}) {
   if (file.size === 0) throw new Error("The file is empty.");
-  if (format === "csv") yield* csv(pieces(file, seen), await separator(file));
+  const { encoding, delimiter, names } = { ...USUAL, ...how };
+  if (format === "csv") yield* csv(pieces(file, seen, encoding), delimiter, names);
   else if (format === "parquet") yield* lined(unpacked(file, stream, seen));
-  else if (format === "label-studio") yield* tasks(await whole(file), (share) => seen(share * file.size));
-  else if (format === "prodigy") for await (const [record, number] of lined(pieces(file, seen))) yield [record, number, accepted(record)];
-  else yield* lined(pieces(file, seen));
+  else if (format === "label-studio") yield* tasks(await whole(file, encoding), (share) => seen(share * file.size));
+  else if (format === "prodigy") for await (const [record, number] of lined(pieces(file, seen, encoding))) yield [record, number, accepted(record)];
+  else yield* lined(pieces(file, seen, encoding));
 }
 
 // In small pieces, each of which counts as seen once all that is in it was used.
-async function* pieces(file, seen) {
+async function* pieces(file, seen, encoding) {
   const reader = file.stream().getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoder = new TextDecoder(encoding, { fatal: true });
   const text = (bytes, more) => {
     try {
       return decoder.decode(bytes, more);
     } catch {
-      throw new Error("The file is not in UTF-8: save it in UTF-8, and send it again.");
+      throw new Error(`The file is not in ${ENCODINGS.find(([value]) => value === encoding)?.[1] ?? encoding}: choose another encoding, or save it in UTF-8.`);
     }
   };
   for (let size = 0; ;) {
@@ -72,9 +75,9 @@ async function* pieces(file, seen) {
   if (rest) yield rest;
 }
 
-async function whole(file) {
+async function whole(file, encoding) {
   let found = "";
-  for await (const piece of pieces(file, () => {})) found += piece;
+  for await (const piece of pieces(file, () => {}, encoding)) found += piece;
   try {
     return JSON.parse(found);
   } catch {
@@ -146,8 +149,8 @@ function accepted(task) {
   return task.answer === "accept" ? task.label : `not ${task.label}`;
 }
 
-// Quotes, doubled quotes, line breaks inside quotes; the first line has the names.
-export async function* csv(parts, comma = ",") {
+// Quotes, doubled quotes, line breaks inside quotes; the first line has the names, unless they are numbered.
+export async function* csv(parts, comma = ",", named = true) {
   let names = null;
   let row = [];
   let cell = "";
@@ -157,8 +160,9 @@ export async function* csv(parts, comma = ",") {
     row.push(cell);
     cell = "";
     const empty = row.length === 1 && row[0] === "";
-    if (!empty && names === null) names = row.map((each) => each.replace(/^\uFEFF/u, "").trim());
-    else if (!empty) {
+    const isFirst = !empty && names === null;
+    if (isFirst) names = named ? row.map((each) => each.replace(/^\uFEFF/u, "").trim()) : row.map((_, i) => `column ${i + 1}`);
+    if (!empty && !(isFirst && named)) {
       number += 1;
       if (row.length !== names.length) throw new Error(`Row ${number} has ${row.length} ${row.length === 1 ? "cell" : "cells"}, and the first line ${names.length}.`);
       yield [Object.fromEntries(names.map((name, i) => [name, row[i]])), number];
@@ -190,7 +194,7 @@ export async function* csv(parts, comma = ",") {
 const isNumber = (value) => (typeof value === "number" ? Number.isFinite(value) : typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)));
 
 // Lines that have an x are instances already, and rows of Parquet where it is more than a text or a number.
-const isReady = (record, format) => "x" in record && (format === "ndjson" || (format === "parquet" && typeof record.x === "object"));
+export const isReady = (record, format) => "x" in record && (format === "ndjson" || (format === "parquet" && typeof record.x === "object"));
 
 const OF_PRODIGY = ["meta", "answer", "spans", "tokens", "accept", "options", "label", "config"]; // and all with an underscore in front
 
@@ -202,24 +206,6 @@ export function rowKey(file, number, record) {
     b = Math.imul(b ^ a ^ sign.codePointAt(0), 0x85ebca6b);
   }
   return `${file.name.slice(-100)}:${number}:${(a >>> 0).toString(16)}${(b >>> 0).toString(16)}`;
-}
-
-// The columns of numbers of a stream that has no names for them: those that hold nothing else at the beginning of the file.
-export async function columnsOf(file, format, stream, { kind, names }, column) {
-  if (kind !== "numbers" || names) return names;
-  const found = new Map();
-  let seen = 0;
-  for await (const [record] of records(file, format, stream)) {
-    if (record === null || typeof record !== "object" || Array.isArray(record)) return names;
-    for (const [name, value] of Object.entries(record)) {
-      if (name === "id" || name === column) continue;
-      const before = found.get(name); // undefined, or whether all of it so far are numbers, null where nothing was there
-      found.set(name, (value ?? "") === "" ? before ?? null : before !== false && isNumber(value));
-    }
-    if ((seen += 1) === LOOKED_INTO) break;
-  }
-  const order = [...found].filter(([, yes]) => yes).map(([name]) => name);
-  return order.length ? order : names;
 }
 
 // A record as the stream's features say, without the column of its label.

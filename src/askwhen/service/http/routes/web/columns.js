@@ -1,0 +1,134 @@
+// The first rows of a file, and what each of its columns is used for, which can be changed before anything is sent.
+
+import { el, put } from "./dom.js";
+import { call, streamPath } from "./api.js";
+import { isReady, records } from "./readers.js";
+import { problem } from "./shell.js";
+
+const LOOKED_AT = 200;
+const SHOWN = 5;
+const LONGEST = 90;
+const LABELS = ["label", "y", "class", "target"]; // of lines that are instances already
+const OTHERS = [["id", "Id"], ["label", "Label"], ["image", "Image to show"], ["audio", "Sound to play"], ["ignored", "Ignored"]];
+const HOLDS = { number: "numbers", category: "a category", text: "texts", date: "dates", vector: "a vector", dropped: "nothing to learn from", label: "labels", time: "times" };
+
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const short = (value) => {
+  const text = value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
+};
+
+export class FileColumns {
+  // changed() is called when a column is used for something else.
+  constructor(stream, features, changed) {
+    Object.assign(this, { stream, features, changed });
+    this.element = el("div", { hidden: true });
+    this.wrong = el("div", {});
+    this.reset();
+  }
+
+  reset() {
+    this.columns = [];
+    this.ready = "";
+    this.uses = new Map();
+    this.missing = [];
+    this.element.hidden = true;
+  }
+
+  // Look at the beginning of a file. Lines that are instances already, and tasks of Prodigy, have no columns to choose.
+  async look(file, format, how) {
+    this.reset();
+    const rows = [];
+    for await (const [record] of records(file, format, this.stream, how)) {
+      if (!isObject(record)) continue;
+      if (format === "prodigy") return;
+      if (isReady(record, format)) {
+        this.ready = LABELS.find((name) => name in record) ?? "";
+        return;
+      }
+      rows.push(record);
+      if (rows.length === LOOKED_AT) break;
+    }
+    if (!rows.length) return;
+    const found = await call("POST", streamPath(this.stream, "/columns"), { records: rows });
+    this.columns = found.columns;
+    this.missing = found.missing;
+    this.uses = new Map(found.columns.map(({ name, use }) => [name, use]));
+    this.show(rows.slice(0, SHOWN));
+  }
+
+  show(rows) {
+    const text = this.features.kind === "text" ? "Text" : "Feature";
+    const options = [["feature", text], ...OTHERS];
+    const head = this.columns.map(({ name, holds, why, use }, i) => {
+      const choice = el("select", { "aria-label": `What ${name} is used for`, onchange: () => this.choose(name, choice.value) },
+        options.map(([value, title]) => el("option", { value }, title)));
+      choice.value = use;
+      return el("th", { scope: "col", class: "text" }, el("bdi", {}, name), choice,
+        el("span", { class: "read", title: why, id: `holds-${i}` }, `holds ${HOLDS[holds] ?? holds}`));
+    });
+    put(this.element, el("fieldset", {}, el("legend", {}, "The first rows, and what each column is used for"),
+      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The first rows of the file" },
+        el("table", { class: "plain preview" }, el("thead", {}, el("tr", {}, head)),
+          el("tbody", {}, rows.map((row) => el("tr", {}, this.columns.map(({ name }) => el("td", { class: "text", dir: "auto" }, short(row[name])))))))),
+      this.wrong));
+    this.element.hidden = false;
+    this.check();
+  }
+
+  // One column has the texts, the ids and the labels; the one that had them before is ignored.
+  choose(name, use) {
+    const single = use === "id" || use === "label" || (use === "feature" && this.features.kind === "text");
+    if (single) {
+      for (const [other, before] of this.uses) if (before === use && other !== name) this.set(other, "ignored");
+    }
+    this.set(name, use);
+    this.check();
+    this.changed();
+  }
+
+  set(name, use) {
+    this.uses.set(name, use);
+    this.element.querySelector(`select[aria-label="${CSS.escape(`What ${name} is used for`)}"]`).value = use;
+  }
+
+  check() {
+    const wrong = this.problem();
+    put(this.wrong, wrong && problem(wrong));
+  }
+
+  // Why the file cannot be sent like this, in a sentence, or null.
+  problem() {
+    if (!this.columns.length) return null;
+    if (this.missing.length) return `The file has no column ${this.missing.join(", and none ")}, which the stream needs.`;
+    const used = this.columns.filter(({ name }) => this.uses.get(name) === "feature");
+    const isText = this.features.kind === "text";
+    if (!used.length) return isText ? "Choose the column that has the texts." : "Choose at least one column that is a feature.";
+    const labels = isText && used.find((each) => each.labels_only);
+    if (labels) return `The column ${labels.name} holds nothing but labels (${labels.values.join(", ")}), so it is not the text: choose another one.`;
+    return null;
+  }
+
+  // The column with the labels, if one has them.
+  get label() {
+    return [...this.uses].find(([, use]) => use === "label")?.[0] ?? this.ready;
+  }
+
+  // The columns that instances are made of.
+  get numbers() {
+    return this.columns.filter(({ name }) => this.uses.get(name) === "feature").map(({ name }) => name);
+  }
+
+  // A record with the names that the rules for instances know; its label stays under its own name.
+  arranged(record) {
+    if (!this.columns.length || !isObject(record)) return record;
+    const found = {};
+    for (const [name, value] of Object.entries(record)) {
+      const use = this.uses.get(name) ?? "feature";
+      if (use === "ignored") continue;
+      if (use === "feature") found[this.features.kind === "text" ? "text" : name] = value;
+      else found[use === "label" ? name : use] = value;
+    }
+    return found;
+  }
+}
