@@ -82,3 +82,35 @@ def test_the_budget_is_changed_from_now_on(visit, made):
     page.get_by_role("button", name="Change the settings").click()
     page.locator(".done", has_text="Changed: budget").wait_for()
     assert stream.facts()["settings"]["budget"]["rate"] == 0.25
+
+
+def test_streams_are_found_sorted_tagged_and_deleted(visit, made, client):
+    few, many = made(["one"], labels=["otter", "lynx"]), made(["one", "two", "three"], tags=["zoo 7"])
+    page = visit("root", "/", loud=True)
+    find = page.get_by_label("Find by name, label or tag")
+    heads = page.locator(".stream h2")
+    find.fill(f"lynx otter {few.name[:12]}")
+    expect(heads).to_have_text([few.name])
+    find.fill("streams_are_found")
+    page.get_by_label("Order").select_option("waiting")
+    expect(heads).to_have_text([many.name, few.name])
+    page.get_by_role("button", name="Find streams with the tag zoo 7").click()
+    expect(heads).to_have_text([many.name])
+    find.fill("no such stream")
+    page.get_by_text("No stream has all of these words.").wait_for()
+    find.fill(few.name)
+    page.get_by_text(f"Change {few.name}").click()
+    page.get_by_label("Tags").fill("old, zoo 7")
+    page.get_by_role("button", name="Save tags").click()
+    page.get_by_role("button", name="Find streams with the tag old").wait_for()
+    assert few.facts()["settings"]["tags"] == ["old", "zoo 7"]
+    few.change("archive")
+    page.goto(page.url + "?archived")
+    card = page.locator(".stream", has=page.get_by_role("heading", name=few.name))
+    card.get_by_text(f"Change {few.name}").click()
+    card.get_by_role("button", name="Delete for good").click()
+    card.get_by_text("so nothing was deleted").wait_for()
+    card.get_by_label("To delete it for good").fill(few.name)
+    card.get_by_role("button", name="Delete for good").click()
+    card.wait_for(state="detached")
+    assert few.name not in {each["name"] for each in client.streams()}

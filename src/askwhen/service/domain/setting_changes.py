@@ -21,7 +21,7 @@ from .model import check_budget_change
 
 CHANGEABLE = (
     *("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view", "mode", "backlog"),
-    *("budget", "labels", "repeats", "about", "colours", "guidelines"),
+    *("budget", "labels", "repeats", "tags", "about", "colours", "guidelines"),
 )
 _NESTED = ("view", "backlog", "about", "colours")
 _OF_LABELS = ("about", "colours")

@@ -154,6 +154,13 @@ class ServiceStream:
         if seq is not None:
             self._last_seq = seq
 
+    def set_deleted(self) -> None:
+        """Refuse whatever still wants to use a stream that was deleted."""
+        self.aside = f"the stream {self.name} was deleted."
+        self._release(self.summary())
+        self.pop_uncommitted()
+        self.backlog.reset()
+
     def _release(self, summary: StreamSummary) -> None:
         self._last_summary, self._last_settings, self._last_seq = summary, self.settings, self.seq
         self._current = None

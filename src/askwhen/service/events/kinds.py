@@ -308,6 +308,16 @@ class Created(Fact):
     settings: Settings
 
 
+class Deleted(Fact):
+    """A stream was deleted with everything in it, and by whom. In the log of the service."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("deleted",)
+    stream: int
+    name: str
+    by: str
+    rounds: int
+
+
 class TokenMade(Fact):
     """A token was made, for some streams or for all; only its hash is stored. In the log of the service."""
 

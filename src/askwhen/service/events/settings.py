@@ -20,6 +20,7 @@ NEWEST: Literal[2] = 2
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 MOST_QUESTIONS = 10_000
 LONGEST_NAME, LONGEST_LABEL = 100, 200
+MOST_TAGS, LONGEST_TAG = 20, 50
 LONGEST_ABOUT, LONGEST_GUIDELINES = 500, 50_000
 COLOURS = ("orange", "sky", "green", "yellow", "blue", "red", "pink", "grey")
 """Colours of labels, which people who are colour-blind can tell apart: the page has their values."""
@@ -83,9 +84,9 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     wait, and are decided only as fast as people answer, as ``backlog`` says. ``version`` is that of the default
     algorithm: a new stream gets the newest, and streams of release 0.1, which have none, keep the first. ``certainty``
     is the version of the certainty of predictions: in the second, that of new streams, few answers do not make it
-    large. With ``repeats``, an instance whose content was answered before takes that answer, as new streams
-    do. ``about`` describes labels, ``colours`` gives them colours, and ``guidelines`` tell people how to decide, as
-    Markdown.
+    large. With ``repeats``, an instance whose content was answered before takes that answer, as in new streams.
+    ``tags`` are words by which a stream is found. ``about`` describes labels, ``colours`` gives them colours, and
+    ``guidelines`` tell people how to decide, as Markdown.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -109,6 +110,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     version: Literal[1, 2] | None = None
     certainty: Literal[1, 2] | None = None
     repeats: bool | None = None
+    tags: list[str] = []
     about: dict[str, str] = {}
     colours: dict[str, Literal["orange", "sky", "green", "yellow", "blue", "red", "pink", "grey"]] = {}
     guidelines: str = ""
@@ -155,6 +157,11 @@ def _check_words(settings: Settings) -> None:
                 check_label(label)
             elif label not in settings.labels:
                 _refuse(name, "labels of the stream", label[:LONGEST_LABEL])
+    if len(settings.tags) > MOST_TAGS or len(set(settings.tags)) < len(settings.tags):
+        _refuse("tags", f"at most {MOST_TAGS} different words", settings.tags[:MOST_TAGS])
+    for tag in settings.tags:
+        if not 0 < len(tag) <= LONGEST_TAG or not tag.isprintable():
+            _refuse("tags", f"printable words of 1 to {LONGEST_TAG} characters", tag[:LONGEST_TAG])
     for text in settings.about.values():
         if len(text) > LONGEST_ABOUT:
             _refuse("about", f"texts of at most {LONGEST_ABOUT} characters", f"one of {len(text):,}")

@@ -82,7 +82,7 @@ class EventFeed:
         ends = ending(receive, self._coordinator, self._lost())
         try:
             await send({"type": "http.response.body", "body": b": welcome\n\n", "more_body": True})
-            while not any(each.done() for each in ends) and self._may():
+            while not any(each.done() for each in ends) and self._may() and self._is_there():
                 changed.clear()
                 if await self._send_new(send):
                     continue
@@ -97,6 +97,10 @@ class EventFeed:
             self._coordinator.subscribers.unsubscribe(self._stream.number, changed)
         with contextlib.suppress(Exception):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _is_there(self) -> bool:
+        """Whether the stream was not deleted."""
+        return self._stream.number in self._coordinator.by_number
 
     async def _send_new(self, send: Send) -> bool:
         """Send the new events; returns whether there may be more."""

@@ -25,10 +25,10 @@ from ..domain.summary import StreamSummary
 from ..domain.tokens import Tokens
 from ..domain.webhooks import Webhooks
 from ..errors import ConflictError, NotFoundError, SetAsideError, StoppingError, StoreError, TooManyError
-from ..events.kinds import Created, Fact, WentOn, encoded, facts_of
+from ..events.kinds import Created, Deleted, Fact, WentOn, encoded, facts_of
 from ..events.label_names import LabelNames
 from ..events.settings import Settings
-from ..store.records import Change, Delivered, Event, Message, Reader, Snapshot, Store
+from ..store.records import ALL, Change, Delivered, Dropped, Event, Message, Reader, Snapshot, Store
 from .clock import Clock
 from .group_commit import GroupCommit, MakeSnapshot
 from .idempotency import Idempotency
@@ -77,6 +77,8 @@ class Coordinator:
     history_lock : asyncio.Lock
         Held by whatever depends on closed questions or older instances, which are read from the log: such work runs one
         after the other, always after ``commits.settled()``, since the readers see committed events only.
+    deleted : set of int
+        The numbers of deleted streams of which rows may be left in the database.
     broken : BaseException or None
         The error after which everything is refused.
     """
@@ -98,7 +100,8 @@ class Coordinator:
         self.history_lock = asyncio.Lock()
         self.stopping = asyncio.Event()
         self.broken: BaseException | None = None
-        self._seq = 0
+        self.deleted: set[int] = set()
+        self._seq = self._largest = 0
         self._about = provenance()
         self._snapshot_policy = SnapshotPolicy()
         self._listening = asyncio.Lock()
@@ -125,6 +128,7 @@ class Coordinator:
             self._event_reader = self._store.reader()
             self._key_lookups = KeyLookups(named(self._other_reader, self.names_of), self._store.quick)
             self.clock.not_before(self._reader.last_time())
+            self.deleted = {facts_of(event).stream for event in self._reader.events(SERVICE, 0, ALL, ("deleted",))}
             return [found for event in created(self._reader) if (found := self._follow(event, play)) is not None]
         except AskwhenError:
             raise
@@ -139,6 +143,10 @@ class Coordinator:
         try:
             fact = facts_of(event)
             self._seq = event.seq
+            if isinstance(fact, Created):
+                self._largest = max(self._largest, fact.stream)
+            if isinstance(fact, Deleted) or (isinstance(fact, Created) and fact.stream in self.deleted):
+                return None
             if not isinstance(fact, Created):
                 self.tokens.apply(fact)
                 self.webhooks.apply(fact)
@@ -405,10 +413,27 @@ class Coordinator:
         with self.changing():
             self._know(stream)
             fact = Created(stream.number, stream.name, stream.settings)
+            self._largest = max(self._largest, stream.number)
             event, done = self.note("created", fact, snapshot, key)
             self.warmups.begin(stream.number, stream.settings)
         await asyncio.shield(done)
         return event
+
+    async def remove(self, stream: ServiceStream, by: str, messages: Sequence[str]) -> None:
+        """Delete a stream, whose events are all on disk, and these messages; ``deleted`` has its number from now on."""
+        with self.changing():
+            fact = Deleted(stream.number, stream.name, by, stream.summary().rounds)
+            stream.set_deleted()
+            self._snapshot_policy.drop(stream.number)
+            del self.streams[fact.name], self.by_number[stream.number]
+            self.deleted.add(stream.number)
+            _, done = self.note("deleted", fact, changes=[Delivered(messages)])
+            self.subscribers.notify(stream.number)
+        await asyncio.shield(done)
+
+    async def drop(self, number: int, until: int) -> None:
+        """Delete rows of a deleted stream."""
+        await asyncio.shield(self.commits.add([], None, [Dropped(number, until)]))
 
     async def _tick(self) -> None:
         while True:
@@ -495,7 +520,7 @@ class Coordinator:
 
     def new_stream(self, name: str, settings: Settings) -> ServiceStream:
         """A stream with a log of its own, not yet added."""
-        number = max(self.by_number, default=0) + 1
+        number = self._largest + 1
         lookups, backlog = event_lookups(self._reader, number), stored_backlog(self._reader, number)
         return ServiceStream(number, name, settings, *lookups, backlog=backlog)
 

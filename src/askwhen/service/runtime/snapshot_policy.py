@@ -24,6 +24,10 @@ class SnapshotPolicy:
         """Start counting again, since a snapshot is made."""
         self._events[stream] = 0
 
+    def drop(self, stream: int) -> None:
+        """Forget a stream that was deleted."""
+        self._events.pop(stream, None)
+
     def weigh(self, stream: int, size: int) -> None:
         """Remember the size of a snapshot; called from the thread that commits."""
         self._bytes[stream] = size

@@ -25,6 +25,7 @@ from .records import (
     BacklogItem,
     Change,
     Delivered,
+    Dropped,
     Event,
     Message,
     Part,
@@ -168,6 +169,12 @@ class PostgresqlStore:
         elif isinstance(change, Taken):
             places = (change.stream, list(change.places))
             self.connection.execute("delete from backlog where stream = %s and place = any(%s)", places)
+        elif isinstance(change, Dropped):
+            until = (change.stream, change.until)
+            self.connection.execute("delete from events where stream = %s and seq <= %s", until)
+            for table in ("snapshots", "backlog"):
+                delete = sql.SQL("delete from {} where stream = %s").format(sql.Identifier(table))
+                self.connection.execute(delete, (change.stream,))
         else:
             self.connection.execute(_ERASE, (change.stream, list(change.seqs)))
             self._drop_snapshots(change.stream, 1)

@@ -99,6 +99,13 @@ class Erasure(NamedTuple):
     seqs: Sequence[int]
 
 
+class Dropped(NamedTuple):
+    """Delete the log of a stream up to an event, and its snapshots and backlog."""
+
+    stream: int
+    until: int
+
+
 class Delivered(NamedTuple):
     """Messages that are removed from the outbox."""
 
@@ -106,7 +113,7 @@ class Delivered(NamedTuple):
 
 
 Row: TypeAlias = Event | Snapshot | Message | BacklogItem
-Change: TypeAlias = Message | Erasure | Delivered | Accepted | Taken
+Change: TypeAlias = Message | Erasure | Dropped | Delivered | Accepted | Taken
 """What a transaction can do apart from adding events and snapshots. A message replaces the one with the same id."""
 
 Part: TypeAlias = Sequence[Row]

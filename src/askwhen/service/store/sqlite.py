@@ -32,6 +32,7 @@ from .records import (
     BacklogItem,
     Change,
     Delivered,
+    Dropped,
     Event,
     Message,
     Part,
@@ -211,6 +212,13 @@ class SqliteStore:
             gone = [(change.stream, place) for place in change.places]
             self.connection.executemany("delete from backlog where stream = ? and place = ?", gone)
             self._scrub = self._scrub or change.erased
+        elif isinstance(change, Dropped):
+            self.connection.execute(
+                "delete from events where stream = ? and seq <= ?", (change.stream, change.until)
+            ).fetchall()
+            for table in ("snapshots", "backlog"):
+                self.connection.execute(f"delete from {table} where stream = ?", (change.stream,))
+            self._scrub = True
         else:
             self.connection.executemany(_ERASE, [(change.stream, seq) for seq in change.seqs])
             self._drop_snapshots(change.stream, 1)

@@ -194,6 +194,8 @@ class AccuracyHistory:
         point["fixed"] = stretches_of(sample.counted.tally()[0], WINDOWS.index(RECENT))
         facts = msgspec.json.encode(point).decode()
         event = Event(-number, line.count + 1, point["time"], KIND, None, None, facts)
+        if number not in self._coordinator.by_number:
+            return False  # it was deleted meanwhile
         line.add(point)
         await asyncio.shield(self._coordinator.commits.add([event]))
         return True

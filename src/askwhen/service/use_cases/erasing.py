@@ -23,6 +23,7 @@ from ..events.kinds import Erased, Forgotten, Instance, facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Erasure, Event, Reader
 from .comments import comments_on
+from .deleting import purge_all
 from .instances import check_word, key_of
 
 MOST_NAMED, PART = 1_000, 5_000
@@ -253,6 +254,7 @@ async def retain(coordinator: Coordinator) -> None:
         await asyncio.sleep(PAUSE)
         try:
             await retention.look()
+            await purge_all(coordinator)
             await coordinator.scrub_again()
         except Exception as error:
             logger.error("contents could not be erased", exc_info=error)

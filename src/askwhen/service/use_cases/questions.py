@@ -82,6 +82,8 @@ async def next_question(
         raise InputError(f"device must be a printable text of 1 to {LONGEST_NAME} characters.", owner="next")
 
     async def act() -> Event | None:
+        if stream.summary().state == "archived":
+            return None
         with coordinator.changing(stream):
             now = coordinator.clock.now()
             coordinator.presence.note(stream.number, annotator, now)

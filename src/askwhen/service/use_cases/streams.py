@@ -1,4 +1,4 @@
-"""Makes and changes streams. Nothing is ever destroyed: an archived stream keeps its log."""
+"""Makes and changes streams. Nothing is destroyed here: an archived stream keeps its log."""
 
 from __future__ import annotations
 

@@ -45,7 +45,11 @@ class Metrics:
     def collect(self, streams: frozenset[int] | None) -> Iterator[Metric]:
         """The metrics of some streams; with None, of all streams and of the service itself."""
         coordinator = self._coordinator
-        found = [each for each in coordinator.by_number.values() if streams is None or each.number in streams]
+        found = [
+            each
+            for each in coordinator.by_number.values()
+            if (streams is None or each.number in streams) and (each.aside or each.summary().state != "archived")
+        ]
         yield from self._of_streams(found)
         yield from self._accuracy(found)
         if streams is not None:
@@ -97,8 +101,7 @@ class Metrics:
             "askwhen_stream_set_aside", "1 where it takes no requests, since its model failed", labels=["stream"]
         )
         for stream in streams:
-            if stream.aside or summaries[stream.number].state != "archived":
-                aside.add_metric([stream.name], float(bool(stream.aside)))
+            aside.add_metric([stream.name], float(bool(stream.aside)))
         yield aside
 
     def _accuracy(self, streams: list[ServiceStream]) -> Iterator[Metric]:

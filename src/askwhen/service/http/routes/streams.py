@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from litestar import Router, get, patch, post
+from litestar import Router, delete, get, patch, post
 
 from ....errors import InputError
-from ...use_cases import erasing, replaying, streams
+from ...use_cases import deleting, erasing, replaying, streams
 from ...use_cases.erasing import Gone, Which
 from ..authorization import AnyRequest, authorization_of
 from ..request_checks import ROLE
@@ -72,7 +72,7 @@ async def resumed(request: AnyRequest, name: str) -> StreamFacts:
 
 @post("/{name:str}/archive", status_code=200, summary="Archive a stream")
 async def archived(request: AnyRequest, name: str) -> StreamFacts:
-    """It is no longer listed; nothing is destroyed."""
+    """It asks nothing more, and is no longer listed; nothing is destroyed."""
     return await _changed(request, name, "archived")
 
 
@@ -80,6 +80,14 @@ async def _changed(request: AnyRequest, name: str, what: str) -> StreamFacts:
     auth = authorization_of(request)
     _, holder = auth.stream(request, name, "admin")
     return StreamFacts(**streams.facts(await streams.change(auth.coordinator, name, what, holder.name)))
+
+
+@delete("/{name:str}", opt={ROLE: "admin"}, summary="Delete a stream")
+async def deleted(request: AnyRequest, name: str) -> None:
+    """For good, with all that it has; it must be archived. The log of the service keeps who deleted it, and when."""
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name, "admin")
+    await deleting.delete(auth.coordinator, stream, holder.name)
 
 
 @post("/{name:str}/replay", status_code=200, summary="Retrain the model")
@@ -99,5 +107,5 @@ async def erased(request: AnyRequest, name: str, data: Which) -> Gone:
 
 
 router = Router(
-    "/v1/streams", route_handlers=[create, listed, shown, patched, paused, resumed, archived, replayed, erased]
+    "/v1/streams", route_handlers=[create, listed, shown, patched, paused, resumed, archived, deleted, replayed, erased]
 )

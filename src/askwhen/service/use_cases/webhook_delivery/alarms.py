@@ -30,7 +30,7 @@ class Alarms:
     async def look(self) -> None:
         """Compare the accuracy of every stream with the bounds of the webhooks that subscribe to it."""
         for stream in list(self._coordinator.by_number.values()):
-            if not stream.loaded:
+            if not stream.loaded or stream.state.archived:
                 continue
             place = (stream.state.round, stream.questions.stored.told)
             hooks = [
