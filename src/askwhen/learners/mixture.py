@@ -66,6 +66,7 @@ from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, cle
 from ..validation import check_count, check_flag
 from ..weights.choose_form import check_memory
 from ..weights.class_slots import MOST_LABELS
+from .cluster_expert import NAME as CLUSTERS
 from .label_scale import (
     CENTRE,
     REACH,
@@ -89,7 +90,7 @@ from .mixing import (
     shift_lasting,
     shift_weights,
 )
-from .mixture_classes import SeveralState, recent_label_features, start_several
+from .mixture_classes import SeveralState, has_clusters, recent_label_features, start_several
 from .mixture_sparse import start_diagonal
 from .mixture_sparse_classes import start_several_diagonal
 from .view_blocks import (
@@ -539,6 +540,8 @@ class Mixture:
         if layout is None:
             return list(OF_WORDS)
         names = [f"{view}, c = {c:g}" for view, levels in levels_of(layout).items() for c in levels]
+        if self.classes is not None and has_clusters(layout, self.classes, self.multi):
+            names.append(f"direction, {CLUSTERS}")
         return names + [f"words, {name}" for name in OF_WORDS if layout.lines]
 
     def with_kinds(self, kinds: Kinds) -> Mixture:

@@ -8,12 +8,15 @@ m_ej        w_ej.v of expert e and class j
 p_ej        m_ej / (1 + q_e), clipped to [-1, 1]
 p_j         the mean of p_ej over the scored experts, by their weights; the largest is predicted, the first among equals
 z           half the gap between the two largest p_j, which is used as the margin
-loss_e      ((p_ec - the largest p_ej of another class) / 2 - 1)^2 for a label of class c
+loss_e      ((p_ec - the largest p_ej of another class) / 2 - 1)^2 for a label of class c; where there are clusters,
+            half the sum of (p_ej -+ 1)^2 over the classes with a label: with many classes most first predictions are
+            wrong, and the gap would favour the experts that hardly tell classes apart
 f_tau,j     N_j / (S + 1/2) for class j: recent labels, +1 for its own and -1 for others; of every class but the first,
             up to nine
 ==========  ==========================================================
 
-The experts on words are those of :mod:`askwhen.learners.word_classes`.
+The experts on words are those of :mod:`askwhen.learners.word_classes`. Directions have one more expert where there are
+more than two classes, of which one applies: :mod:`askwhen.learners.cluster_expert`.
 
 With two classes this is :mod:`askwhen.learners.mixture`, except for the sign. With open classes there are spare slots,
 which learn -1 from every label. A new class takes the next spare slot, whose weights are exactly those that the class
@@ -56,6 +59,17 @@ from ..weights.class_slots import (
     loss_by_gap,
     register_classes,
     repeat_last,
+)
+from .cluster_expert import (
+    ClusterBlock,
+    begin_clusters,
+    forget_clusters,
+    is_sound_clusters,
+    learn_clusters,
+    loss_by_squares,
+    new_clusters,
+    score_clusters,
+    widen_clusters,
 )
 from .label_scale import clipped
 from .mixing import (
@@ -124,6 +138,7 @@ class SeveralState(NamedTuple):
     deviation: ClassBlock
     ranks: ClassBlock
     direction: ClassBlock
+    clusters: ClusterBlock
     lines: Any
     taken: Any
     gain: Any
@@ -156,6 +171,11 @@ def recent_label_features(k: int) -> int:
     return 2 * (min(k - 1, RECENT_CLASSES) if k > 0 else RECENT_CLASSES)
 
 
+def has_clusters(layout: Layout, opened: int, multi: bool) -> bool:
+    """Whether directions have an expert for clusters: not for two classes, which least squares learns as well."""
+    return bool(layout.vectors) and opened != 2 and not multi
+
+
 def start_several(layout: Layout, opened: int, multi: bool = False, lasts: bool = True) -> SeveralState:
     """The state before the first round, for rows of this layout and ``opened`` classes or labels; 0 means open ones.
 
@@ -169,15 +189,21 @@ def start_several(layout: Layout, opened: int, multi: bool = False, lasts: bool 
         drift = np.array([1.0 / c for c in levels[name]])
         blocks.append(ClassBlock(np.zeros((E, k, D)), Q, g, drift, start, ones[name] - start, first))
         first += E
+    start, stop = blocks_of(layout)["direction"]
+    clusters = new_clusters(k, stop - start if has_clusters(layout, opened, multi) else 0, start, first)
+    first += len(clusters.P) > 0
     words = layout.lines
     linear, curved, deviation, ranks, direction = blocks
-    E, lasting = first + (EXPERTS if words else 0), lasts_of(layout) if lasts else NOTHING_LASTS
+    E, lasting = first + (EXPERTS if words else 0), NOTHING_LASTS
+    if lasts:
+        lasting = lasts_of(layout, len(clusters.P) > 0)
     state = SeveralState(
         linear,
         curved,
         deviation,
         ranks,
         direction,
+        clusters,
         np.zeros((words, k, 6)),
         np.zeros((words, 2)),
         np.zeros((EXPERTS if words else 0, k)),
@@ -300,6 +326,8 @@ def score_several(state: Any, x: Any, scored: Any) -> Any:
     score_classes(state.deviation, scored, m, seen, dense, single)
     score_classes(state.ranks, scored, m, seen, dense, single)
     score_classes(state.direction, scored, m, seen, dense, single)
+    if len(state.clusters.P) > 0 and scored[state.clusters.first]:
+        score_clusters(state.clusters, m[state.clusters.first], dense, single)
     if len(state.lines) > 0 and scored[len(scored) - 1]:
         return norm2, look_at_words(state, x)
     return norm2, SOUND
@@ -331,13 +359,13 @@ def mix_margins(state: Any, mix: Any, scored: Any) -> Any:
     mean = state.mean
     clear(mean)
     q = total = formed = 0.0
-    first = len(mix) - EXPERTS
+    first, clusters = len(mix) - EXPERTS, state.clusters.first if len(state.clusters.P) > 0 else -1
     for e in range(len(mix)):
         if scored[e]:
             for j in range(len(mean)):
                 mean[j] += mix[e] * margin_of(state, e, j)
             total += mix[e]
-            if len(state.lines) == 0 or e < first or e >= first + 2:
+            if e != clusters and (len(state.lines) == 0 or e < first or e >= first + 2):
                 q += mix[e] * state.seen[_Q, e]
                 formed += mix[e]
     q = q / formed if formed > 0.0 else 0.0
@@ -390,6 +418,8 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     ready_classes(state.deviation, scored, each, seen, dense, single)
     ready_classes(state.ranks, scored, each, seen, dense, single)
     ready_classes(state.direction, scored, each, seen, dense, single)
+    if len(state.clusters.P) > 0 and not scored[state.clusters.first]:
+        score_clusters(state.clusters, each[state.clusters.first], dense, single)
     if len(state.lines) > 0 and not scored[len(scored) - 1]:
         look_at_words(state, x)
     weigh_by_gap(state, dense, c)
@@ -398,6 +428,8 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     learn_classes(state.deviation, each, seen, c, state.multi)
     learn_classes(state.ranks, each, seen, c, state.multi)
     learn_classes(state.direction, each, seen, c, state.multi)
+    if len(state.clusters.P) > 0:
+        learn_clusters(state.clusters, dense, c)
     if len(state.lines) > 0:
         first = len(scored) - EXPERTS
         words, offset = rest(x, state.lines_at, len(state.lines))
@@ -406,6 +438,14 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
             note_word_gains(state.gain, each[first:], seen[_Q, first:], j, label)
         learn_word_classes(state.lines, state.taken, words, offset, state.gain)
     return UPDATED
+
+
+@step
+def loss_of_classes(state: Any, c: int) -> Any:
+    """The loss of an expert whose p_ej are in ``margins``."""
+    if len(state.clusters.P) > 0:
+        return loss_by_squares(state.margins, state.clusters.counts, c)
+    return loss_by_gap(state.margins, c, state.multi)
 
 
 @apart
@@ -419,7 +459,7 @@ def weigh_by_gap(state: Any, dense: Any, c: int) -> None:
             if e >= words:
                 at_loss = margin_for_loss_of_words(e - words, m[e, j], 1.0, False)
             state.margins[j] = at_loss
-        seen[_LOSS, e] = loss_by_gap(state.margins, c, state.multi)
+        seen[_LOSS, e] = loss_of_classes(state, c)
     shift_weights(mix, seen[_LOSS])
     if (
         len(ranks.drift) > 0 and len(state.lasting) > 0
@@ -430,7 +470,7 @@ def weigh_by_gap(state: Any, dense: Any, c: int) -> None:
             for k in range(2 * (state.told.shape[1] - 1)):
                 told += ranks.w[0, j, there + k] * dense[state.place + k]
             state.margins[j] = clipped((m[e, j] - told) / (1.0 + seen[_Q, e]), 1.0)
-        seen[_LOSS, e] = loss_by_gap(state.margins, c, state.multi)
+        seen[_LOSS, e] = loss_of_classes(state, c)
     shift_lasting(state.lasting, state.lasts, seen[_LOSS])
     note_scored(mix, SCORED, state.scored, len(mix) - words)
 
@@ -442,6 +482,7 @@ def _restart(state: Any) -> None:
     restart_classes(state.deviation)
     restart_classes(state.ranks)
     restart_classes(state.direction)
+    forget_clusters(state.clusters)
     forget_classes(state.lines, state.taken)
     begin_mixture(state)
     for tau in range(2):
@@ -452,7 +493,11 @@ def _restart(state: Any) -> None:
 def begin_mixture(state: Any) -> None:
     """Set the weights of experts before the first label, in place."""
     words, directions = EXPERTS if len(state.lines) > 0 else 0, len(state.direction.drift)
+    if len(state.clusters.P) > 0:
+        directions += 1
     begin_weights(state.mix, words, directions, state.alike)
+    if len(state.clusters.P) > 0:
+        begin_clusters(state.mix, state.direction.first, state.clusters.first)
     lasting_experts(state.lasting, state.lasts, state.mix)
     for e in range(len(state.mix)):
         state.scored[e] = True
@@ -463,11 +508,18 @@ def _is_sound(state: SeveralState) -> Any:
     mix, S, words = state.mix, state.told[:, -1:], EXPERTS if state.words else 0
     recent = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(state.told[:, :-1]) - S, -LARGEST, 1e-6)
     lengths = (len(state.lines), len(state.taken), len(state.gain)) == (state.words, state.words, words)
-    if not lengths or not is_sound_blocks(_blocks(state), len(mix) - words):
+    clusters, D = int(len(state.clusters.P) > 0), len(state.clusters.P)
+    if not lengths or not is_sound_blocks(_blocks(state), len(mix) - words - clusters):
+        return False
+    if not is_sound_clusters(
+        state.clusters, len(state.mean) if clusters else 0, state.direction.w.shape[2] if D else 0
+    ):
         return False
     scored = state.scored.copy()
     note_scored(mix, SCORED, scored, words)
-    lasting = is_lasting(_blocks(state), state.lasts, words) and is_lasting_mixture(state.lasting, state.lasts)
+    lasting = is_lasting(_blocks(state), state.lasts, clusters + words) and is_lasting_mixture(
+        state.lasting, state.lasts
+    )
     chosen = np.array_equal(state.scored, scored) and lasting
     return is_mixture(mix) and recent and chosen and is_sound_classes(state.lines, state.taken) and is_opened(state)
 
@@ -484,7 +536,8 @@ def _widen(state: SeveralState, slots: int) -> SeveralState:
     }
     lines, gain, m = (repeat_last(array, slots, 1) for array in (state.lines, state.gain, state.m))
     mean, margins = repeat_last(state.mean, slots), np.zeros(slots)
-    return state._replace(lines=lines, gain=gain, m=m, mean=mean, margins=margins, **wider)
+    clusters = widen_clusters(state.clusters, slots)
+    return state._replace(clusters=clusters, lines=lines, gain=gain, m=m, mean=mean, margins=margins, **wider)
 
 
 @weights.of(SeveralState)

@@ -102,12 +102,15 @@ def _levels(name: str, D: int) -> tuple[float, ...]:
     return () if D == 0 else WIDE_LEVELS[name] if D > WIDE else LEVELS[name]
 
 
-def lasts_of(layout: Layout) -> np.ndarray:
-    """Which experts a saved model predicts with: the stillest of each block but deviation, and those on words."""
+def lasts_of(layout: Layout, clusters: bool = False) -> np.ndarray:
+    """Which experts a saved model predicts with: the stillest of each block but deviation, and those on words.
+
+    ``clusters`` says whether there is the expert of :mod:`askwhen.learners.cluster_expert`, which lasts.
+    """
     found = []
     for name, levels in levels_of(layout).items():
         found += [name != DEVIATION and c == STILLEST for c in levels]
-    return np.array(found + [True] * (EXPERTS if layout.lines else 0), np.bool_)
+    return np.array(found + [True] * (clusters + (EXPERTS if layout.lines else 0)), np.bool_)
 
 
 def is_alike(layout: Layout) -> bool:
@@ -125,12 +128,12 @@ def is_sound_blocks(blocks: Any, experts: int) -> bool:
     return first == experts and all(map(_is_sound_matrices, blocks))
 
 
-def is_lasting(blocks: Any, lasts: np.ndarray, words: int) -> bool:
-    """Whether a file names the right experts as those that last, or none at all."""
+def is_lasting(blocks: Any, lasts: np.ndarray, others: int) -> bool:
+    """Whether a file names the right experts as those that last, or none; the ``others`` behind blocks all do."""
     found = []
     for i, block in enumerate(blocks):
         found += [i != list(LEVELS).index(DEVIATION) and drift == 1.0 / STILLEST for drift in block.drift.tolist()]
-    return len(lasts) == 0 or np.array_equal(lasts, found + [True] * words)
+    return len(lasts) == 0 or np.array_equal(lasts, found + [True] * others)
 
 
 def _is_sound_matrices(block: Any) -> bool:

@@ -45,7 +45,11 @@ def _later_arrays(engine: Engine) -> dict[str, np.ndarray]:
     found: dict[str, np.ndarray] = {}
     for name in ("learner", "prepare"):
         state = getattr(engine, name)
-        later = ("direction", "lines", "taken", "gain", "lasting", "lasts") if name == "learner" else ("raw", "vectors")
+        later = (
+            ("direction", "clusters", "lines", "taken", "gain", "lasting", "lasts")
+            if name == "learner"
+            else ("raw", "vectors")
+        )
         if isinstance(state, (MixtureState, SeveralState, ViewsState)):
             arrays = arrays_of(state, name)
             found |= {path: array for path, array in arrays.items() if path.split(".")[1] in later}
