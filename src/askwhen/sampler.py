@@ -6,7 +6,7 @@ import contextlib
 import copy
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -21,9 +21,11 @@ from .contracts.sampler import Parts
 from .data.columns import Columns, check_columns
 from .data.schema import Schema
 from .data.schema_given import schema_from
-from .engine.batch_run import RowBatch, learn, run
+from .engine.batch_run import NO_ADVICE, RowBatch, learn, part_of_batch, run
 from .engine.batch_run import margins as margins_of
 from .engine.engine import Engine, OpenQuestion, Waiting, decided_as, too_many_classes
+from .engine.inputs.advice import check_advisers
+from .engine.inputs.advice_arguments import appearances, read_round, read_rounds, row_count, rows_from
 from .engine.inputs.argument_checks import (
     check_class,
     check_class_labels,
@@ -60,7 +62,7 @@ from .prepare import Prepare, held_rows, let_go
 from .rules import Audit, BudgetRule
 from .snapshot import engine_state, file_format
 from .system.fork_safe_lock import new_lock
-from .trace.trace import Ask, RoundResult, Trace
+from .trace.trace import Ask, RoundResult, Trace, join
 from .validation import check_flag, check_seed, short
 from .weights.expansion import effective_expansion, expansion_of, support_of
 from .weights.kernels import Kernel
@@ -127,6 +129,10 @@ class Sampler:
     columns : Columns, optional
         What columns of data frames and records are to be taken for, where their types and values do not say it: texts,
         categories, numbers, vectors, or nothing to learn from.
+    advisers : list of str or "any", optional
+        The names of those whose advice may come with an instance, such as a language model, last year's classifier or
+        a rule of thumb. It is mixed with what the sampler learns itself, and :func:`askwhen.evaluate.advisers` says how
+        good each of them is. With "any", further names may appear on the way. For the default learner.
     schema : Schema or dict, optional
         What the columns of data frames and records are, where it is known beforehand: that of a file or of another
         sampler, or for each name "number", "date", "category", "text" or "drop", as for
@@ -178,6 +184,7 @@ class Sampler:
         columns: Columns | None = None,
         labels: Sequence[Any] | None = None,
         schema: Any = None,
+        advisers: Any = None,
     ) -> None:
         check_flag("Sampler", "regression", regression)
         opens = isinstance(classes, str) and classes == "open"
@@ -212,7 +219,10 @@ class Sampler:
         if labels is not None and learner.regression:
             raise InputError("labels are for a classifier: a regressor predicts numbers.", owner="Sampler")
         answers = None if names is None else Classes(names, most)
-        engine = Engine(parts, None if seed is None else int(seed), paid, answers)
+        who = None if advisers is None else check_advisers("Sampler", advisers)
+        if who is not None and not provides(learner, ViewLearner):
+            raise InputError(f"advisers are for the default learner; got {short(learner)}.", owner="Sampler")
+        engine = Engine(parts, None if seed is None else int(seed), paid, answers, who)
         engine.pair = NO_PAIR if labels is None else check_pair("Sampler", labels)
         engine.columns = None if columns is None else check_columns("Sampler", columns)
         if schema is not None:
@@ -281,6 +291,11 @@ class Sampler:
         if self._engine.classes is not None:
             return list(self._engine.classes)
         return None if self._engine.regression else self._engine.pair.labels
+
+    @property
+    def advisers(self) -> list[str] | None:
+        """The names of the advisers so far; None where advice is not taken."""
+        return None if self._engine.advisers is None else list(self._engine.advisers.names)
 
     @property
     def engine(self) -> Engine:
@@ -453,16 +468,19 @@ class Sampler:
         rows, coef = support_of(w)
         return rows, scale(learner) * coef
 
-    def ask(self, x: Any, time: Any = None) -> Ask:
+    def ask(self, x: Any, time: Any = None, advice: Any = None) -> Ask:
         """Play one round: predict x and decide whether its label is worth asking for.
 
         Parameters
         ----------
         x : array, sparse row or Series
             One instance: a 1-d array of numbers, one row of a scipy CSR matrix, or a pandas Series, whose index are the
-            names of the features.
+            names of the features. None where there is nothing but advice.
         time : number or datetime, optional
             Time of the instance, never earlier than the last one; needed for a budget per period of time.
+        advice : dict, optional
+            What advisers say of it, by name: a label, ``(label, confidence)``, the probability of each label as a dict,
+            of two labels the probability of the positive one, for a regressor a number, or None for nothing.
 
         Returns
         -------
@@ -472,6 +490,8 @@ class Sampler:
         engine = self._engine
         with self._lock:
             # Fast path for instances that need no conversion, with the cheapest checks first.
+            if advice is not None or x is None:
+                return self._ask(x, time, None, advice)
             if (
                 time is None
                 and type(x) is _ARRAY
@@ -486,12 +506,12 @@ class Sampler:
                     return engine.ask(plain)
             return self._ask(x, time, None)
 
-    def play(self, x: Any, time: Any = None, decision: Any = None) -> RoundResult:
+    def play(self, x: Any, time: Any = None, decision: Any = None, *, advice: Any = None) -> RoundResult:
         """Play one round as ``ask`` does, and return with the ``Ask`` what a log of the stream needs to store.
 
         Parameters
         ----------
-        x, time
+        x, time, advice
             As for ``ask``.
         decision : "certain" or (bool, float), optional
             Replaces that of the rule. "certain" asks with probability 1, at no cost to the budget: for an instance
@@ -513,10 +533,9 @@ class Sampler:
         """
         with self._lock:
             check_decision(decision)
-            row, now, names = self._checked(x, time)
-            result = self._engine.play(row, now, decided_as(decision))
-            self._engine.names = names
-            return result
+            decided = decided_as(decision)
+            played = self._played(x, time, advice, lambda row, now: self._engine.play(row, now, decided))
+            return cast(RoundResult, played)
 
     def ask_on(self, coin: float, x: Any, time: Any = None) -> Ask:
         """Play one round with a random draw that several samplers share; its own draws are not used up."""
@@ -549,11 +568,34 @@ class Sampler:
                 if engine.learner is None:
                     engine.reset_if_unused()
 
-    def _ask(self, x: Any, time: Any, coin: float | None) -> Ask:
-        row, now, names = self._checked(x, time)
-        ask = self._engine.ask(row, now, coin)
-        self._engine.names = names
-        return ask
+    def _ask(self, x: Any, time: Any, coin: float | None, advice: Any = None) -> Ask:
+        return cast(Ask, self._played(x, time, advice, lambda row, now: self._engine.ask(row, now, coin)))
+
+    def _played(self, x: Any, time: Any, advice: Any, play: Callable[[Row, float], Any]) -> Any:
+        """Validate a round's instance and advice, and play it."""
+        engine = self._engine
+        if advice is None:
+            row, now, names = self._checked(x, time)
+            played = play(row, now)
+            engine.names = names
+            return played
+        said, new, pair = read_round("ask", advice, engine.advisers, engine)
+        assert engine.advisers is not None
+        before = engine.checkpoint() if new else None
+        try:
+            row, now, names = self._checked(x, time)
+            engine.advisers.take_up(new, engine)
+            engine.advisers.say(engine, said)
+            with engine.writing(pair):
+                played = play(row, now)
+        except BaseException:
+            if before is not None:
+                engine.restore(before)
+            raise
+        finally:
+            engine.advisers.be_silent(engine)
+        engine.names = names
+        return played
 
     def _checked(self, x: Any, time: Any) -> tuple[Row, float, tuple[str, ...] | None]:
         """The validated instance, its time, and the names of the features; begins the engine for the first one."""
@@ -562,7 +604,7 @@ class Sampler:
             raise self._has_tasks("ask")
         now = round_time(engine, "ask", time)
         try:
-            x = engine.by_name("ask", x)
+            x = engine.by_name("ask", engine.or_nothing("ask", x))
             engine.take_kinds(kinds_of(x))
             row, d = check_instance("ask", x, engine.form)
             names = check_names("ask", x, engine.names)
@@ -677,8 +719,16 @@ class Sampler:
                 raise
             engine.names = names
 
+    # More than eight arguments: these are public parameters, and each of them is documented by name.
     def run(
-        self, X: Any, y: Any, times: Any = None, margins: bool = True, trace: bool = True, volunteered: Any = None
+        self,
+        X: Any,
+        y: Any,
+        times: Any = None,
+        margins: bool = True,
+        trace: bool = True,
+        volunteered: Any = None,
+        advice: Any = None,
     ) -> Trace:
         """Play a round for every row of X, and learn each asked label at once: the same bits as ``ask`` and ``tell``.
 
@@ -690,6 +740,7 @@ class Sampler:
         X : array, CSR matrix or data frame
             The instances, one in each row. The column names of a table (pandas, polars, Arrow) are remembered, and a
             later table with other names, or another order, is refused; arrays have no names and are always accepted.
+            None where there is nothing but advice.
         y : array
             Their labels: 0 and 1, False and True, -1 and +1, or two strings, in an array, a list, or a column of a
             table (see ``labels`` of the class); the classes; finite numbers for a regressor. A matrix is passed to
@@ -704,6 +755,9 @@ class Sampler:
         volunteered : array of bool, optional
             Rounds whose label arrives unsolicited after the prediction, as a complaint does: it is learnt as by
             ``learn`` where it was not asked for.
+        advice : dict, optional
+            What advisers say, by name: labels, a pair ``(labels, confidences)``, an array with the probability of each
+            label, or a list with an entry for each row as for ``ask``; None and NaN are silence.
 
         Returns
         -------
@@ -715,9 +769,10 @@ class Sampler:
         y = one_column(y)
         with self._lock:
             if not self._tasks and dimensions_of("run", y) != 2:
-                return self._run(X, y, times, margins, trace, volunteered)
-            if volunteered is not None:
-                raise InputError("volunteered cannot be combined with several tasks.", owner="run")
+                return self._run(X, y, times, margins, trace, volunteered, advice=advice)
+            for name, given in (("volunteered", volunteered), ("advice", advice)):
+                if given is not None:
+                    raise InputError(f"{name} cannot be combined with several tasks.", owner="run")
             return cast(Trace, self._run_tasks("run", X, y, times, margins, trace))  # a list, as in earlier versions
 
     def run_on(self, coins: np.ndarray, X: Any, y: Any, times: Any = None) -> Trace:
@@ -739,6 +794,7 @@ class Sampler:
         trace: bool = True,
         volunteered: Any = None,
         draws: np.ndarray | None = None,
+        advice: Any = None,
     ) -> Trace:
         engine = self._engine
         if self._tasks:
@@ -746,7 +802,7 @@ class Sampler:
         before = engine.checkpoint()
         try:
             check_same_index("run", X, y)
-            X = engine.by_name("run", X)
+            X = engine.by_name("run", engine.or_nothing("run", X, len(y) if X is None else 1))
             engine.take_kinds(kinds_of(X))
             rows = check_instances("run", X, engine.form)
             names = check_names("run", X, engine.names)
@@ -755,15 +811,31 @@ class Sampler:
             given = check_flags("run", "volunteered", volunteered, n)
             engine.begin("run", "X", d, isinstance(rows, SparseRows))
             every = margins or engine.regression
+            batch = RowBatch(rows, labels, every, trace, when, unsolicited=given, draws=draws, new=new)
             with engine.writing(pair):
-                played = run(
-                    engine, RowBatch(rows, labels, every, trace, when, unsolicited=given, draws=draws, new=new)
-                )
+                played = run(engine, batch) if advice is None else self._run_advised(batch, y, advice)
         except BaseException:
             engine.restore(before)
             raise
         engine.names = names
         return played
+
+    def _run_advised(self, batch: RowBatch, y: Any, advice: Any) -> Trace:
+        """Play rows with advice; new advisers are taken up in the round in which they first say something."""
+        engine, n = self._engine, len(batch.labels)
+        said = read_rounds("run", advice, engine.advisers, engine, n, batch.new)
+        assert engine.advisers is not None
+        new, traces = appearances(said, engine.advisers), []
+        starts = sorted({0, *new})
+        for first, last in zip(starts, [*starts[1:], n], strict=True):
+            engine.advisers.take_up(new.get(first, []), engine)
+            part = batch
+            if len(starts) > 1:
+                labels, later, _ = self._labels("run", y[first:last], last - first)
+                part = part_of_batch(batch, first, last)._replace(labels=labels, new=later)
+                said = read_rounds("run", rows_from(advice, first, last), engine.advisers, engine, last - first, later)
+            traces.append(run(engine, part._replace(advice=engine.advisers.of_known(said))))
+        return join(traces)
 
     def _labels(self, owner: str, y: Any, n: int) -> tuple[np.ndarray, list[Any], Pair]:
         """Labels as numbers, the new labels that are not a class yet, and how two labels are written."""
@@ -857,7 +929,7 @@ class Sampler:
         """One sampler for each column of labels, after ``run_tasks``; task j has seed + j."""
         return list(self._tasks)
 
-    def margins(self, X: Any, live: bool = False) -> np.ndarray:
+    def margins(self, X: Any, live: bool = False, advice: Any = None) -> np.ndarray:
         """The margins of many instances, without playing a round: positive where the positive label is predicted.
 
         With classes, a column for each of them.
@@ -870,20 +942,26 @@ class Sampler:
             True gives each instance the margin that it would have in the next round. By default the margin is that of
             what the model knows for long, which matters to the default learner: in a round it also uses the labels of
             the last rounds and what has just changed, and without further labels these soon mislead.
+        advice : dict, optional
+            What advisers say, as for ``run``.
         """
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("margins")
             try:
-                X = self._engine.by_name("margins", X)
-                rows = check_instances("margins", X, self._engine.form)
-                check_names("margins", X, self._engine.names)
-                return margins_of(self._engine, rows, live)
+                engine = self._engine
+                if X is None:
+                    X = engine.or_nothing("margins", X, row_count("margins", advice))
+                X = engine.by_name("margins", X)
+                rows = check_instances("margins", X, engine.form)
+                check_names("margins", X, engine.names)
+                said = read_rounds("margins", advice, engine.advisers, engine, shape_of(rows)[0])
+                return margins_of(engine, rows, live, engine.advisers.of_known(said) if engine.advisers else NO_ADVICE)
             finally:
                 if self._engine.learner is None:
                     self._engine.reset_if_unused()
 
-    def predict(self, X: Any, live: bool = False) -> np.ndarray:
+    def predict(self, X: Any, live: bool = False, advice: Any = None) -> np.ndarray:
         """The labels of many instances, as they are written in ``classes``, without asking or playing a round.
 
         Before the first label was learnt there is nothing to predict from, and the call is refused.
@@ -894,18 +972,21 @@ class Sampler:
             Instances, a row each.
         live : bool, default False
             Whether labels go on coming, see ``margins``.
+        advice : dict, optional
+            What advisers say, as for ``run``; with advice, there is something to predict from before the first label.
         """
         if self._tasks:
             raise self._has_tasks("predict")
         with self._lock:
-            self._engine.check_learnt("predict")
+            if not advice:
+                self._engine.check_learnt("predict")
         with owned_by("predict"):
-            p = self.margins(X, live)
+            p = self.margins(X, live, advice)
         if self._engine.classes is not None:
             return np.asarray(np.array(self._engine.classes)[p.argmax(axis=1)])
         return p if self._engine.regression else self._engine.pair.decode(np.where(p > 0.0, 1, -1))
 
-    def probabilities(self, X: Any, live: bool = False) -> np.ndarray:
+    def probabilities(self, X: Any, live: bool = False, advice: Any = None) -> np.ndarray:
         """The probability of the positive label for many instances, or of every class, without playing a round.
 
         A logistic function of the margin, fitted to the labels that were asked for; it follows a drift. Of two labels,
@@ -918,6 +999,8 @@ class Sampler:
             Instances, a row each.
         live : bool, default False
             Whether labels go on coming, see ``margins``.
+        advice : dict, optional
+            What advisers say, as for ``run``.
         """
         if self._engine.regression:
             raise InputError("a regressor predicts numbers, which have no probability.", owner="probabilities")
@@ -925,7 +1008,7 @@ class Sampler:
         if self._tasks:
             raise self._has_tasks("probabilities")
         with owned_by("probabilities"):
-            p = self.margins(X, live)
+            p = self.margins(X, live, advice)
         return engine.probabilities(p) if engine.classes is None else engine.shares(p)
 
     def class_tally(self) -> ClassTally | LabelTally | None:

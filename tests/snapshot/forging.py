@@ -176,6 +176,8 @@ def play(model, path):
         model.margins(X)
     with contextlib.suppress(aw.AskwhenError):
         aw.evaluate.accuracy(model)
+    with contextlib.suppress(aw.AskwhenError):
+        aw.evaluate.advisers(model)
     model.save(path)
 
 
@@ -201,7 +203,8 @@ def play_one(sampler):
     for i in range(6):
         with contextlib.suppress(aw.AskwhenError):
             x = rows_for(engine, 1)
-            ask = sampler.ask(x if sp.issparse(x) else x[0], time=9e5 + i)
+            said = {name: label for name in sampler.advisers or [] if i % 2} or None
+            ask = sampler.ask(x if sp.issparse(x) else x[0], time=9e5 + i, advice=said)
             if ask.query:
                 sampler.tell(ask, label)
 

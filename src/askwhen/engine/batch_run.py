@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,11 +16,12 @@ from ..linalg.vectors import SOUND, UNSOUND
 from ..prepare import PrepareState, ViewsState, as_always, empty_output, transform_rows
 from ..trace.trace import Trace
 from .engine import Engine, too_many_classes
+from .inputs.advice import Columns
 from .inputs.instance_checks import canonical, describe_unsound, is_canonical
 from .label_spaces import Classes
+from .round.advised import rounds_of
 from .round.each_class import calls_of
 from .round.rounds import Record, learn_rows, new_record, run_rounds, score_rows
-from .round.step_table import predicting
 from .tally.error_model import boundary
 from .tally.round_tally import counts_in_rounds, note_rounds_at
 
@@ -29,6 +30,7 @@ _PREPARED = 1 << 22  # the most prepared numbers that are held at once
 NO_TIMES = np.zeros(0)
 NO_FLAGS = np.zeros(0, np.bool_)
 _NO_PLACES = np.zeros(0, np.int64)
+NO_ADVICE: Mapping[str, Columns] = {}
 
 
 class RowBatch(NamedTuple):
@@ -52,6 +54,8 @@ class RowBatch(NamedTuple):
         Random draws to use instead of the engine's own.
     new : sequence
         With open classes: labels that are not a class yet, numbered after the known classes.
+    advice : dict
+        What each adviser says of the rows, by name.
     """
 
     rows: Rows
@@ -64,11 +68,29 @@ class RowBatch(NamedTuple):
     unsolicited: np.ndarray = NO_FLAGS
     draws: np.ndarray | None = None
     new: Sequence[Any] = ()
+    advice: Mapping[str, Columns] = NO_ADVICE
+
+
+def part_of_batch(batch: RowBatch, first: int, last: int) -> RowBatch:
+    """Some of the rows."""
+    here = slice(first, last)
+    return batch._replace(
+        rows=part_of(batch.rows, first, last),
+        labels=batch.labels[here],
+        times=batch.times[here],
+        before=batch.before + first,
+        unsolicited=batch.unsolicited[here],
+        draws=None if batch.draws is None else batch.draws[here],
+    )
 
 
 def run(engine: Engine, batch: RowBatch) -> Trace:
     """Play a round for every row; rounds before an error stay played."""
-    return _Run(engine, batch).play()
+    try:
+        return _Run(engine, batch).play()
+    finally:
+        if engine.advisers is not None:
+            engine.advisers.hand_over(engine, None)
 
 
 class _Run:
@@ -86,6 +108,9 @@ class _Run:
         if batch.new:
             engine.reserve_classes(len(engine.places) + len(batch.new))
             self._places = np.r_[np.arange(len(engine.places)), np.full(len(batch.new), -1)]
+        self._given: Any = None
+        if engine.advisers is not None:
+            self._given = engine.advisers.given_rows(engine.learner, batch.advice, self._n, self._places)
         example = (0, batch.labels, NO_TIMES, 0, True, 0.0, True, NO_FLAGS, self._places, self._record)
         self._frame, kind = engine.session.context(engine)
         self._play = entry_point(run_rounds, kind, *example, what=engine.parts.learner)
@@ -100,6 +125,9 @@ class _Run:
             self._play_chunk(record, first, last)
             if not (engine.regression or counts_in_rounds(engine.tally)):
                 self._count(record, self._batch.labels[first:last])
+            if engine.advisers is not None:
+                given = rounds_of(self._given, first, last)
+                engine.advisers.count_run(given, self._batch.labels[first:last], record)
             if len(unsolicited):
                 learnt += int(np.count_nonzero(unsolicited[first:last] & ~record.queried))
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
@@ -120,6 +148,9 @@ class _Run:
             engine.draws.generator.random(out=record.coin)
         else:
             record.coin[:] = batch.draws[first:last]
+        if engine.advisers is not None:
+            engine.advisers.hand_over(engine, rounds_of(self._given, first, last))
+            self._frame, _ = engine.session.context(engine)
         before = batch.before + first
         chunk = prepared(engine, part_of(self._rows, first, last), before) if self._prepares else None
         done = 0
@@ -236,7 +267,7 @@ def _learn(engine: Engine, rows: Rows, labels: np.ndarray) -> None:
     engine.volunteered += len(labels)
 
 
-def margins(engine: Engine, rows: Rows, live: bool = False) -> np.ndarray:
+def margins(engine: Engine, rows: Rows, live: bool = False, advice: Mapping[str, Columns] = NO_ADVICE) -> np.ndarray:
     """Margins of many rows, without playing a round: as of the next round if ``live``, else of what lasts."""
     n, d = shape_of(rows)
     if engine.learner is not None and d != engine.shape.d:
@@ -244,10 +275,11 @@ def margins(engine: Engine, rows: Rows, live: bool = False) -> np.ndarray:
     prepare, learner = engine.prepare, engine.learner
     if learner is None:
         prepare, learner, _ = engine.first_states("margins", "X", d, isinstance(rows, SparseRows))
+    if engine.advisers is not None:
+        learner = learner._replace(given=engine.advisers.given_rows(learner, advice, n, _NO_PLACES))
     rows = seen_rows(prepare, rows if live else as_always(prepare, rows))
     p = np.empty((n, 1 if engine.classes is None else len(engine.classes)))
-    calls, _learning = calls_of(learner, isinstance(rows, SparseRows), False, engine.parts.learner)
-    calls = calls if live else predicting(calls, learner, isinstance(rows, SparseRows), engine.parts.learner)
+    calls, _learning = calls_of(learner, isinstance(rows, SparseRows), False, engine.parts.learner, not live)
     (_block, address), kind = new_frame(calls)
     score = entry_point(score_rows, kind, 0, 1, p)
     (_held, seen), _ = new_frame(part_of(rows, 0, n))

@@ -51,8 +51,10 @@ from ..rules.budget import BudgetRule
 from ..trace.trace import Ask, Origin, RoundResult
 from ..validation import short
 from ..weights.class_slots import repeat_last
+from .advisers import Advisers
 from .compiled_session import CompiledSession
 from .draws import Draws
+from .inputs.advice_arguments import in_place_of
 from .inputs.instance_checks import describe_unsound
 from .inputs.named_rows import is_record, is_table, rows_of, schema_of, texts_as_records
 from .inputs.two_labels import NO_PAIR, Pair
@@ -157,6 +159,7 @@ class Engine:
         seed: int | None,
         costs: Costs | None = None,
         answers: Classes | LabelSets | None = None,
+        advisers: tuple[list[str], bool] | None = None,
     ) -> None:
         self.session = CompiledSession()
         self.parts = parts
@@ -191,6 +194,7 @@ class Engine:
         self.raw: dict[int, float] = {}
         self.signs: dict[int, np.ndarray] = {}
         self.limits_certainty = True
+        self.advisers = None if advisers is None else Advisers(*advisers, self)
         self.plain: tuple[int] | None = None
         self.plain_csr: tuple[int, int] | None = None
         self._unshare_attributes()
@@ -298,6 +302,10 @@ class Engine:
         self.take_kinds(kinds_of(found))
         return found
 
+    def or_nothing(self, owner: str, x: Any, n: int = 0) -> Any:
+        """The instance, or n of them; where there is nothing but advice, one number that is always 0."""
+        return x if self.advisers is None and x is not None else in_place_of(owner, x, n, self.advisers, self.round)
+
     def give_schema(self, schema: Schema) -> None:
         """Take rows with named values by this schema, before the first one came, or as those that came were made."""
         kinds = schema.kinds
@@ -326,7 +334,8 @@ class Engine:
     def expert_names(self) -> tuple[str, ...]:
         """The names of the experts of a mixture; empty for other learners."""
         learner = self.parts.learner
-        return tuple(learner.names(*self.shape)) if provides(learner, ExpertLearner) else ()
+        names = tuple(learner.names(*self.shape)) if provides(learner, ExpertLearner) else ()
+        return names if self.advisers is None else names + self.advisers.expert_names(self.learner)
 
     def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
         """Make the states for the dimension and the form of the first instance; later instances must agree.
@@ -369,7 +378,7 @@ class Engine:
                 given = start_classes(learner, seen, sparse, self.answers.begun, by_uncertainty, self.answers.multi)
             elif given is None:
                 given = learner.start(seen, sparse)
-            return first, given, watching
+            return first, given if self.advisers is None else self.advisers.wrap(given, self), watching
         except MemoryError:
             raise InputError(
                 f"{called(name)} has {d} features, and the matrices of {short(learner)} for this many do not fit in "
@@ -462,6 +471,8 @@ class Engine:
                 self.signs[number] = self.learner.signs.copy()
         if self.promise is not None:
             self.promise.note_ask(self.rule, ask)
+        if self.advisers is not None:
+            self.advisers.after_ask(self, ask)
         return ask
 
     def play(self, x: Row, time: float = 0.0, decided: Decided = BY_RULE) -> RoundResult:
@@ -508,6 +519,8 @@ class Engine:
         else:
             mistaken = bool(self.answers.decode(int(y)) != prediction)
         before = self._take_signs(number) if self.signs else None
+        if self.advisers is not None:
+            self.advisers.before_tell(self, number)
         rows = session.live.take(x)
         raw = self.raw.get(number, margin)
         asked_then = (self.round - number, chance, bool(margin > 0.0), raw)
@@ -522,6 +535,8 @@ class Engine:
         self.updates += updated
         if self.promise is not None and promised is not None:
             self.promise.after_tell(self.rule, asked, y, promised)
+        if self.advisers is not None:
+            self.advisers.after_tell(self, asked, y)
         if self.answers is not None:
             self.answers.settle(prediction, y, chance, marks % PERIOD // LEVEL)
         del self.pending[number]
@@ -582,6 +597,8 @@ class Engine:
             forget_round(self.tally, ago, chance, level, positive)
             if self.answers is not None:
                 self.answers.doubt(self.answers.tally, question[0].prediction, chance, level)
+        if self.advisers is not None:
+            self.advisers.forget(question[0].round, float(question[0].probability))
         del self.pending[question[0].round]
         self._drop(question[0].round)
 
@@ -692,12 +709,12 @@ class Engine:
         """Copies of everything that a run may change before it fails."""
         states = [copied(getattr(self, name)) for name in _STATES]
         generators = self.draws.generator, self.draws.randomness
-        facts = self.parts, self.shape, self.schema
+        facts = self.parts, self.shape, self.schema, copy.deepcopy(self.advisers)
         return states, facts, *(each.bit_generator.state for each in generators)
 
     def restore(self, before: Any) -> None:
         """Go back to a checkpoint."""
-        states, (self.parts, self.shape, self.schema), generator, randomness = before
+        states, (self.parts, self.shape, self.schema, self.advisers), generator, randomness = before
         for name, state in zip(_STATES, states, strict=True):
             setattr(self, name, state)
         self.draws.generator.bit_generator.state = generator

@@ -4,11 +4,13 @@ from . import bounds
 from .comparators import best_linear, best_linear_by_segment
 from .comparison.comparing import Cell, Comparison, compare
 from .comparison.label_order import order_warning
-from .comparison.side_by_side import Difference, SideBySide
+from .comparison.side_by_side import SideBySide
 from .comparison.tuning import Tried, tune
 from .estimation.accuracy import Accuracy, Curve, accuracy, accuracy_curve
+from .estimation.advisers import AdviserAccuracy, Advisers, Stated, advisers
 from .estimation.alarms import Alarm, alarm
 from .estimation.by_class import ClassAccuracy
+from .estimation.difference import Difference
 from .estimation.estimate import Cost, Estimate
 from .estimation.sample_size import Needed
 from .progress import Progress, Refitted, Scores
@@ -16,6 +18,8 @@ from .progressive import progressive
 
 __all__ = [
     "Accuracy",
+    "AdviserAccuracy",
+    "Advisers",
     "Alarm",
     "Cell",
     "ClassAccuracy",
@@ -29,9 +33,11 @@ __all__ = [
     "Refitted",
     "Scores",
     "SideBySide",
+    "Stated",
     "Tried",
     "accuracy",
     "accuracy_curve",
+    "advisers",
     "alarm",
     "best_linear",
     "best_linear_by_segment",

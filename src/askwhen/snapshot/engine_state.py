@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contracts.abilities import MultiClassLearner, classes_of, provides
+from ..contracts.abilities import MultiClassLearner, ViewLearner, classes_of, provides
 from ..contracts.learner import is_sound
 from ..contracts.sampler import Parts
 from ..data.columns import Columns
@@ -32,7 +32,7 @@ from ..weights.choose_form import fitting, matrix_bytes
 from ..weights.class_slots import FIRST_SLOTS, MOST_LABELS
 from ..weights.expansion import BASE, BORROWED, expansion_of
 from ..weights.kernels import Kernel
-from . import open_questions
+from . import adviser_accounts, open_questions
 from .class_tallies import stored_arrays, with_stored_arrays
 from .header import CONTRADICTION, UNREADABLE, count, flag
 from .legacy.older_layouts import with_missing_arrays
@@ -107,6 +107,8 @@ def _dump(engine: Engine) -> Content:
     if engine.most:
         slots = 0 if engine.learner is None else len(engine.learner.mean)
         header |= {"most": engine.most, "rooms": slots}
+    if engine.advisers is not None:
+        header["advisers"] = adviser_accounts.described(engine.advisers)
     if engine.names is not None:
         header["names"] = list(engine.names)
     if engine.schema is not None:
@@ -123,6 +125,9 @@ def _dump(engine: Engine) -> Content:
         arrays |= arrays_of(state, name)
     for name in DERIVED:
         arrays.pop(f"tally.{name}", None)
+    if engine.advisers is not None:
+        arrays = {name: array for name, array in arrays.items() if not name.startswith(adviser_accounts.GIVEN)}
+        arrays |= adviser_accounts.arrays_in(engine.advisers)
     if engine.answers is not None:
         tally = engine.answers.tally
         arrays |= {f"classes.{name}": getattr(tally, name) for name in stored_arrays(tally)}
@@ -217,7 +222,10 @@ def _restore(
         raise SnapshotError("the snapshot's counts contradict each other.", owner="load")
     derived, later = ({f"tally.{name}": getattr(engine.tally, name) for name in names} for names in (DERIVED, LATER))
     for name, state in _states(engine, engine.round):
-        sound = with_arrays(state, name, later | arrays | derived)
+        silent = {
+            path: array for path, array in arrays_of(state, name).items() if path.startswith(adviser_accounts.GIVEN)
+        }
+        sound = with_arrays(state, name, later | arrays | derived | silent)
         if not is_sound(sound):
             raise SnapshotError(CONTRADICTION, owner="load")
         if name == "tally":
@@ -235,6 +243,7 @@ def _restore(
     open_questions.reopen(engine, header, arrays)
     if engine.promise is not None:
         engine.promise.restore(header["promise"], engine.pending)
+    adviser_accounts.restore(engine, header, arrays)
     for number, raw in header.get("raw", []):
         if type(raw) is not float or not math.isfinite(raw) or number not in engine.pending:
             raise SnapshotError(CONTRADICTION, owner="load")
@@ -277,7 +286,10 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     learner = parts.learner
     if answers is not None and provides(learner, MultiClassLearner) and answers.multi != learner.multi:
         raise SnapshotError(CONTRADICTION, owner="load")
-    engine = (Decider if is_decider else Engine)(parts, seed, paid, answers)
+    who = adviser_accounts.read_names(header)
+    if who is not None and not provides(learner, ViewLearner):
+        raise SnapshotError(CONTRADICTION, owner="load")
+    engine = (Decider if is_decider else Engine)(parts, seed, paid, answers, who)
     d, sparse = header["d"], flag(header["sparse"])
     if type(d) is int and d == -1:
         return engine

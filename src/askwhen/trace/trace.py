@@ -268,6 +268,15 @@ def _write(owner: str, write: Any, table: Any, path: str | os.PathLike[str]) -> 
         raise InputError(f"cannot write {path}: {error.strerror or error}.", owner=owner) from error
 
 
+def _by_name(trace: Trace, experts: tuple[str, ...]) -> np.ndarray:
+    """The weights of these experts; those that came later, as with a new adviser, had none."""
+    if trace.experts == experts:
+        return trace.drift_weights
+    found = np.zeros((len(trace.drift_weights), len(experts)))
+    found[:, [experts.index(name) for name in trace.experts]] = trace.drift_weights
+    return found
+
+
 def join(traces: list[Trace]) -> Trace:
     """One trace of rounds that followed each other."""
     if len(traces) == 1:
@@ -281,11 +290,12 @@ def join(traces: list[Trace]) -> Trace:
         "updated",
         "mistaken",
         "switches",
-        "drift_weights",
         "delivered",
         "withheld",
     )
     arrays: dict[str, Any] = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
+    experts = traces[-1].experts
+    arrays["drift_weights"] = np.concatenate([_by_name(trace, experts) for trace in traces])
     pair = traces[-1].pair
     if any(trace.pair != pair for trace in traces):  # the first rounds came before it was known how labels are written
         arrays["prediction"] = np.array((-1, 1) if pair is None else pair)[
@@ -298,7 +308,7 @@ def join(traces: list[Trace]) -> Trace:
         updates=sum(trace.updates for trace in traces),
         mistakes=sum(trace.mistakes for trace in traces),
         floor=traces[0].floor,
-        experts=traces[0].experts,
+        experts=experts,
         blind=any(trace.blind for trace in traces),
         costs=traces[0].costs,
         several=traces[0].several,

@@ -35,6 +35,7 @@ from ...weights.second_order_classes import share
 from ...weights.second_order_dual import DualState
 from ...weights.second_order_dual_classes import share_dual
 from ..state_arrays import copy_state
+from .advised import AdvisedState, advised_calls
 from .step_table import (
     ENTER,
     FORM,
@@ -48,6 +49,7 @@ from .step_table import (
     learner_calls,
     margins_at,
     opens_at,
+    predicting,
 )
 
 _NO_MARGINS = np.zeros((0, 0))
@@ -180,10 +182,18 @@ def leave_each(each: Any) -> Any:
     return True
 
 
-def calls_of(learner: State, sparse: bool, has_detector: bool, what: Any = None) -> tuple[LearnerCalls, Any]:
-    """Addresses of a learner and its steps, for rows of this form, and the memory that must stay alive meanwhile."""
+def calls_of(
+    learner: State, sparse: bool, has_detector: bool, what: Any = None, lasting: bool = False
+) -> tuple[LearnerCalls, Any]:
+    """Addresses of a learner and its steps, for rows of this form, and the memory that must stay alive meanwhile.
+
+    If ``lasting``, the learner only predicts: no further labels come.
+    """
+    if isinstance(learner, AdvisedState):
+        return advised_calls(learner, sparse, has_detector, what, lasting)
     if not isinstance(learner, EachState):
-        return learner_calls(learner, sparse, has_detector, what)
+        calls, held = learner_calls(learner, sparse, has_detector, what)
+        return (predicting(calls, learner, sparse, what) if lasting else calls), held
     found = [learner_calls(each, sparse, has_detector, what) for each in learner.learners]
     first = found[0][0]
     states = np.array([calls.state for calls, _ in found])

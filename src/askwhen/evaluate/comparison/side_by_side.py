@@ -14,9 +14,7 @@ running mean.
 from __future__ import annotations
 
 import copy
-import math
 import os
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +41,7 @@ from ...system.fork_safe_lock import new_lock
 from ...trace.trace import Ask, Trace
 from ...validation import check_number, check_seed
 from ...weights.kernels import Kernel
+from ..estimation.difference import Difference, difference_of
 from ..estimation.tally_views import sides_of
 
 _KIND = "side_by_side"
@@ -58,45 +57,6 @@ class PairAsk(NamedTuple):
     b: Ask
     probability: float
     query: bool
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The accuracy of a less that of b, over all rounds, with an interval that holds however often you look.
-
-    Attributes
-    ----------
-    value, low, high : float
-        The estimate, clipped to the interval, and the interval. If ``low`` is above 0, a is known to be better.
-    unbiased : float
-        The estimate before clipping.
-    rounds, apart : int
-        Number of rounds played, and of those in which the two predicted different labels.
-    questions, answered : int
-        Number of labels asked for, and of labels given for rounds in which the two differed.
-    confidence : float
-        Probability that the interval covers the true difference at all times, however often you look.
-    """
-
-    value: float
-    low: float
-    high: float
-    unbiased: float
-    rounds: int
-    apart: int
-    questions: int
-    answered: int
-    confidence: float
-
-    def __str__(self) -> str:
-        if self.rounds == 0:
-            return "nothing is known of the difference yet: no round was played"
-        result = "a is better" if self.low > 0.0 else "b is better" if self.high < 0.0 else "not known which is better"
-        ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
-        return (
-            f"{result}: {100 * self.value:+.1f} points ({ends}) over {self.rounds} rounds, in {self.apart} of which "
-            f"they differed, at {self.confidence:.0%} confidence"
-        )
 
 
 class _OpenQuestion(NamedTuple):
@@ -352,25 +312,7 @@ class SideBySide:
             rounds, questions = self._round, self._questions
             waiting = [bet for each in self._open.values() if each.place >= 0 for bet in self._open_bets(each)]
             b, a = sides_of(copy_state(self._tally), waiting)
-        if rounds == 0:
-            return Difference(math.nan, -1.0, 1.0, math.nan, 0, 0, 0, 0, confidence)
-        alpha, differing, observed = 1.0 - confidence, float(a.rounds), float(a.rounds - a.unobserved)
-        # Rounds that could not be asked about are assumed to be like the others.
-        scale = differing / observed if observed > 0.0 else 0.0
-        if self._several:
-            (few, many), (other_few, other_many) = a.mistakes(alpha / 2.0), b.mistakes(alpha / 2.0)
-            low, high, unbiased = float(other_few - many), float(other_many - few), float(b.estimate - a.estimate)
-        else:
-            few, many = a.mistakes(alpha)
-            low, high, unbiased = (
-                differing - 2.0 * float(many),
-                differing - 2.0 * float(few),
-                observed - 2.0 * float(a.estimate),
-            )
-        low, high, unbiased = low / rounds, high / rounds, scale * unbiased / rounds
-        value = min(max(unbiased, low), high)
-        unbiased = unbiased if a.is_whole else math.nan
-        return Difference(value, low, high, unbiased, rounds, int(differing), questions, int(a.answered), confidence)
+        return difference_of(a, b, rounds, questions, self._several, confidence)
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
         """Write both samplers, the random generator, the open questions and the tally of the difference to one file.

@@ -50,6 +50,25 @@ def needed_labels(found: TallyView, questions: int, width: float, alpha: float) 
     return Needed(*(_labels(wide, width, rate) for wide in (by_rule, at_random)))
 
 
+def random_labels(found: TallyView, width: float, alpha: float) -> int | None:
+    """Number of labels asked at random over the same rounds whose interval would be as narrow; None if there is none.
+
+    It is an expectation: mistakes are taken to be as frequent as they are estimated to be.
+    """
+    rounds = float(found.rounds)
+    if rounds == 0 or width >= 1.0:
+        return None
+
+    def wide(rate: float) -> float:
+        return _width(rounds * _at_random(found, rate), found.stakes, rounds, alpha)
+
+    few, many = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = 0.5 * (few + many)
+        few, many = (few, middle) if wide(middle) <= width else (middle, many)
+    return math.ceil(many * rounds)
+
+
 def _width(A: np.ndarray, stakes: np.ndarray, rounds: float, alpha: float) -> float:
     fewest, largest = least(A, stakes, rounds, alpha / 2.0), most(A, stakes, rounds, alpha / 2.0)
     return float(largest - fewest) / rounds

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ...data.column_choices import LABELS, Columns
+from ...data.column_choices import LABELS, ColumnChoices
 from ...data.csv_dialect import delimiter_of, first_rows, has_names
 from ...data.inference import found_columns
 from ...data.records import Records
@@ -111,7 +111,7 @@ def columns_of(stream: ServiceStream, records: Sequence[dict[str, Any]]) -> Impo
     table = Records(list(records), "the file")
     if len(table.names) > MOST_COLUMNS:
         raise InputError.about("import", "columns", f"at most {MOST_COLUMNS:,}", len(table.names))
-    choices = Columns(labelled=False, hides_labels=False, strict=False)
+    choices = ColumnChoices(labelled=False, hides_labels=False, strict=False)
     found = {name: column for column in found_columns(table, choices) for name in column.needed or (column.name,)}
     features, texts = stream.settings.features, {name: _texts(records, name) for name in table.names}
     needed = _needed(features)
