@@ -72,10 +72,13 @@ def show(visit, shown):
         if name == "label":
             press(page, "1")
             page.locator(".last", has_text="The model guessed").wait_for()
-        if name in ("keys", "search"):
-            page.wait_for_timeout(110)
-            page.keyboard.press({"keys": "?", "search": "/"}[name])
+        if name == "keys":
+            page.keyboard.press("?")
             page.wait_for_selector("dialog[open]")
+        if name == "search":
+            page.keyboard.press("/")
+            page.keyboard.type("o")
+            page.wait_for_selector(".label.active")
         if name == "dashboard":
             page.get_by_text("Live.").wait_for()
         page.locator("h1, h2").first.wait_for()

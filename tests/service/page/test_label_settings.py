@@ -84,14 +84,14 @@ def test_the_budget_is_changed_from_now_on(visit, made):
     assert stream.facts()["settings"]["budget"]["rate"] == 0.25
 
 
-def test_streams_are_found_sorted_tagged_and_deleted(visit, made, client):
+def test_a_stream_is_found_sorted_tagged_and_deleted(visit, made, client):
     few, many = made(["one"], labels=["otter", "lynx"]), made(["one", "two", "three"], tags=["zoo 7"])
     page = visit("root", "/", loud=True)
     find = page.get_by_label("Find by name, label or tag")
     heads = page.locator(".stream h2")
     find.fill(f"lynx otter {few.name[:12]}")
     expect(heads).to_have_text([few.name])
-    find.fill("streams_are_found")
+    find.fill("a_stream_is_found")
     page.get_by_label("Order").select_option("waiting")
     expect(heads).to_have_text([many.name, few.name])
     page.get_by_role("button", name="Find streams with the tag zoo 7").click()

@@ -50,6 +50,39 @@ def test_a_reviewer_decides_and_exports_hold_it_beside_the_answers(visit, disput
     assert stream.facts()["disputed"] == 0
 
 
+def test_a_decision_is_undone_and_decided_again(visit, disputed):
+    stream = disputed()
+    page = visit("rae", f"/review/{stream.name}")
+    decide(page, "3", 1)
+    page.wait_for_selector(".question[data-question='3'] .instance")
+    page.keyboard.press("z")
+    page.get_by_text("Taken back: decide again.").first.wait_for()
+    decide(page, "2", 1)
+    decide(page, "1", 3)
+    page.get_by_text("Nothing is left to review here.").first.wait_for()
+    assert "2 decisions" in page.inner_text(".tally")
+    assert {row["question"]: row["label"] for row in stream.export()} == {0: "ham", 1: "spam", 2: "ham", 3: "ham"}
+
+
+def test_tabs_have_counts_and_what_all_have_skipped_comes_with_their_comments(visit, made, server):
+    stream = made(["mail 0", "mail 1"], slots=1, grace=0.0)
+    with aw.Client(server.url, server.tokens["ann"]) as client:
+        theirs = client.stream(stream.name)
+        theirs.act(theirs.next()["question"], "skip")
+        client.send("POST", f"/v1/streams/{stream.name}/questions/0/comments", json={"text": "unreadable"})
+    page = visit("rae", f"/review/{stream.name}")
+    page.get_by_role("button", name="Skipped 1").click()
+    assert asked(page) == "0"
+    assert "ann comments: unreadable" in page.inner_text(".answers")
+    page.get_by_role("button", name="Comment").click()
+    page.get_by_label("For reviewers, about this question").fill("I can read it")
+    page.get_by_role("button", name="Send").click()
+    page.locator(".remark", has_text="I can read it").wait_for()
+    decide(page, "1", 0)
+    page.get_by_role("button", name="Skipped 0").wait_for()
+    assert [(row["label"], row["reviewer"]) for row in stream.export()] == [("ham", "rae")]
+
+
 def test_reviewers_see_no_names_where_the_stream_says_so(visit, disputed):
     stream = disputed(view={"blind": True})
     page = visit("rae", f"/review/{stream.name}")

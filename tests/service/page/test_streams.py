@@ -105,7 +105,7 @@ def test_a_form_changes_a_stream_by_the_call_that_it_shows_while_somebody_labels
     ann.locator(".question mark").wait_for()
     assert ann.locator(".question mark").all_inner_texts() == ["win"]  # fetched ahead, but shown as it is now
     press(ann, "1")
-    ann.get_by_text("The model guesses").wait_for()
+    ann.locator(".label.guess").wait_for()
     page.get_by_label("Lease in seconds").fill("0.5")
     page.evaluate("document.querySelector('form.card').noValidate = true")
     page.get_by_role("button", name="Change the settings").click()

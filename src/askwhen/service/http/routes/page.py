@@ -31,10 +31,22 @@ TITLES = {
     "tokens": "Tokens",
 }
 SHARED = ("api.js", "dom.js", "shell.js")
-ASKING = ("instance.js", "highlight.js", "keys.js", "scroll.js", "search.js", "help.js")
+ASKING = (
+    *(
+        "instance.js",
+        "highlight.js",
+        "keys.js",
+        "scroll.js",
+        "help.js",
+        "label_panel.js",
+        "label_search.js",
+        "colours.js",
+    ),
+    *("remark.js", "guidelines.js"),
+)
 PARTS = {
     "home": ("exports.js",),
-    "label": ("first.js", "outbox.js", "question_buffer.js", "holds.js", "remaining.js", *ASKING),
+    "label": ("first.js", "outbox.js", "question_buffer.js", "holds.js", "tally.js", "remaining.js", *ASKING),
     "review": ASKING,
     "form": ("fields.js", "instance.js", "highlight.js"),
     "change": (

@@ -111,22 +111,22 @@ export function isAllowed(text, places) {
     && places.some((place) => found.href.startsWith(new URL(place).href));
 }
 
-function notLoaded(kind, text) {
-  return el("p", { class: "part missing" }, `The ${kind} at `, el("code", {}, text || "an empty address"),
-    " is not loaded: the stream does not list its place.");
+function notLoaded(kind, text, caption) {
+  return el("figure", { class: "part" }, el("p", { class: "missing" }, `The ${kind} at `, el("code", {}, text || "an empty address"),
+    " is not loaded: the stream does not list its place."), caption && el("figcaption", { dir: "auto" }, caption));
 }
 
 function image(text, view, caption) {
-  if (!isAllowed(text, view.media)) return notLoaded("image", text);
+  if (!isAllowed(text, view.media)) return notLoaded("image", text, caption);
   const shown = el("img", { src: text, alt: caption ?? "The instance as an image", referrerpolicy: "no-referrer" });
   const figure = el("figure", { class: "part" }, shown, caption && el("figcaption", { dir: "auto" }, caption));
-  shown.addEventListener("error", () => figure.replaceChildren(
+  shown.addEventListener("error", () => shown.replaceWith(
     el("p", { class: "missing" }, "The image at ", el("code", {}, text), " could not be loaded.")));
   return figure;
 }
 
 function audio(text, view, caption) {
-  if (!isAllowed(text, view.media)) return notLoaded("sound", text);
+  if (!isAllowed(text, view.media)) return notLoaded("sound", text, caption);
   return el("figure", { class: "part" },
     el("audio", { src: text, controls: true, preload: "auto", "aria-label": caption ?? "The instance as sound" }),
     caption && el("figcaption", { dir: "auto" }, caption));

@@ -1,6 +1,8 @@
-// Which key means which label. Digits are given out in order; letters are each person's own, kept in the browser.
+// Which key means which label. Digits are given out in order, and letters after them; others are each person's own, kept
+// in the browser.
 
 const DIGITS = [..."1234567890"];
+const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
 export const TAKEN = ["u", "s", "z", "/", "?", "p", "n"];
 
 const place = (stream) => `askwhen keys ${stream}`;
@@ -34,12 +36,28 @@ export function keymap(labels, letters) {
     toLabel.set(DIGITS[i], label);
     shown.get(label).push(DIGITS[i]);
   });
+  const others = labels.slice(10);
   for (const label of labels) {
     const letter = Object.hasOwn(letters, label) ? letters[label] : "";
     if (letter && !TAKEN.includes(letter) && !toLabel.has(letter)) {
       toLabel.set(letter, label);
       shown.get(label).push(letter);
     }
+  }
+  const without = others.filter((label) => !shown.get(label).length);
+  const free = new Set(LETTERS.filter((letter) => !TAKEN.includes(letter) && !toLabel.has(letter)));
+  const give = (label, letter) => {
+    free.delete(letter);
+    toLabel.set(letter, label);
+    shown.get(label).push(letter);
+  };
+  for (const label of without.slice(0, free.size)) { // the letter that it begins with where that is free
+    const first = label[0]?.toLocaleLowerCase();
+    if (free.has(first)) give(label, first);
+  }
+  for (const label of without) {
+    const [next] = free;
+    if (next && !shown.get(label).length) give(label, next);
   }
   return { toLabel, shown };
 }

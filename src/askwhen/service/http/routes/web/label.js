@@ -4,24 +4,23 @@ import { count, el, plural, put, say, uuid, warn } from "./dom.js";
 import { Refused, call, isStillHere, session, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
-import { isForPage, isTooSoon, keymap, keyOf, latinOf, nowShown, ownLetters, secondsShown } from "./keys.js";
+import { isForPage, isTooSoon, keyOf, latinOf, nowShown, secondsShown } from "./keys.js";
 import { Outbox, inWords } from "./outbox.js";
 import { QuestionBuffer } from "./question_buffer.js";
 import { first } from "./first.js";
 import { scrolled } from "./scroll.js";
-import { search } from "./search.js";
 import { help } from "./help.js";
-import { hasBacklog, remaining } from "./remaining.js";
+import { LabelPanel } from "./label_panel.js";
+import { Tally } from "./tally.js";
+import { commentOn, showGuidelines } from "./remark.js";
 
-const MOST_BUTTONS = 30;
 const REMEMBERED = 20;
-const PROGRESS_EVERY = 15000;
 
 const name = streamHere();
 let facts, questions, outbox, places, whose;
 let labels = [];
-let keys = { toLabel: new Map(), shown: new Map() };
-let answered = 0;
+const panel = new LabelPanel(name, "Labels", (label) => answer(label));
+const tally = new Tally(name);
 const done = []; // what was answered last, newest at the end: { entry, question }
 
 page(start);
@@ -36,18 +35,16 @@ async function start(main) {
   put(main, places.all);
   main.classList.add("labelling");
   learn(facts.settings.labels === "open" ? [] : facts.settings.labels);
+  tally.look();
   if (!whose) {
     whose = session.name;
     outbox = new Outbox({ changed: showSafety, sent, refused });
     questions = new QuestionBuffer(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead, renewed }, first);
     document.addEventListener("keydown", pressed);
-    showProgress();
-    setInterval(showProgress, PROGRESS_EVERY);
     addEventListener("beforeunload", (event) => outbox.state.waiting && !outbox.state.kept && event.preventDefault());
   } else {
     outbox.state.signedIn = true;
     showSafety(outbox.state);
-    showTally();
     outbox.flush();
   }
   if (questions.current) shown(questions.current);
@@ -64,22 +61,18 @@ function frame() {
     trouble: el("div", {}),
     notice: el("div", {}),
     question: el("section", { class: "question", "aria-label": "Question", tabindex: -1 }),
-    labels: el("div", { class: "labels", role: "group", "aria-label": "Labels" }),
-    more: el("p", { class: "more read" }),
-    guess: el("p", { class: "guess" }),
     last: el("p", { class: "last" }),
-    tally: el("span", { class: "tally" }),
-    backlog: el("p", { class: "tally backlog", hidden: true }),
   };
   const act = (text, key, run, more = {}) => el("button", { type: "button", class: "act", "aria-keyshortcuts": key, onclick: run, ...more },
-    text, el("kbd", { "aria-hidden": "true" }, key));
+    text, key && el("kbd", { "aria-hidden": "true" }, key));
   parts.acts = el("div", { class: "acts", role: "group", "aria-label": "Instead of a label" },
     act("Unsure", "u", () => answer(null)), act("Skip", "s", skip), act("Undo", "z", undo),
-    act("Search", "/", openSearch), act("Keys", "?", openHelp));
+    act("Comment", null, comment), facts.settings.guidelines && act("Guide", null, () => showGuidelines(facts.settings.guidelines)),
+    act("Find", "/", find, { class: "act keyboard" }), act("Keys", "?", openHelp, { class: "act keyboard" }));
   parts.all = [
-    el("div", { class: "head" }, el("h1", {}, name), parts.tally), parts.backlog,
+    el("div", { class: "head" }, el("h1", {}, name), tally.place),
     parts.safety, el("div", {}, parts.refusals, parts.notice, parts.trouble), parts.question,
-    el("div", { class: "panel" }, parts.guess, parts.labels, parts.more, parts.acts, parts.last),
+    parts.panel = el("div", { class: "panel" }, panel.element, parts.acts, parts.last),
   ];
   parts.wait = (text) => {
     parts.empty(el("p", { class: "lead wait" }, text));
@@ -94,19 +87,15 @@ function frame() {
 
 // Without a question, labels can be reached and read, but not used.
 function idle(parts, yes) {
-  parts.all.at(-1).classList.toggle("idle", yes);
-  for (const each of parts.labels.children) each.setAttribute("aria-disabled", String(yes));
+  parts.panel.classList.toggle("idle", yes);
+  panel.idle(yes);
 }
 
 function learn(found) {
   labels = found;
-  keys = keymap(labels, ownLetters(name));
-  put(places.labels, labels.slice(0, MOST_BUTTONS).map((label) => el("button", {
-    type: "button", class: "label", dir: "auto", "aria-keyshortcuts": keys.shown.get(label).join(" ") || null, onclick: () => answer(label),
-  }, keys.shown.get(label).map((key) => el("kbd", { "aria-hidden": "true" }, key)), el("span", {}, label))));
+  panel.learn(labels, facts.settings);
+  places.panel.parentElement?.classList.toggle("parted", panel.element.dataset.size === "many");
   idle(places, !places.onScreen);
-  put(places.more, labels.length > MOST_BUTTONS ? `${MOST_BUTTONS} of ${count(labels.length)} labels have a button; Search finds all of them.`
-    : labels.length === 0 ? "Labels are open: Search, and type one." : null);
 }
 
 // Open labels grow while people work: those that are known already keep their places.
@@ -119,24 +108,25 @@ function shown(question) {
   nowShown();
   if (question === null) {
     places.wait("No question is waiting. New ones appear here by themselves.");
-    put(places.guess);
+    panel.guess(null);
     say("No question is waiting.");
     return;
   }
   places.onScreen = question;
-  learnNew(question.labels);
+  if (question.labels.some((label) => !labels.includes(label))) learnNew(question.labels);
   idle(places, false);
   places.question.dataset.question = question.question;
   put(places.question, instance(question, facts.settings.view));
-  put(places.guess, question.guess && facts.settings.guess ? ["The model guesses ", el("strong", { dir: "auto" }, question.guess), "."] : null);
-  say(`New question. ${summary(question)}`);
+  const guess = facts.settings.guess ? question.guess ?? null : null;
+  panel.guess(guess);
+  say(`New question. ${summary(question)}${guess === null ? "" : ` The model guesses ${guess}.`}`);
 }
 
 function elsewhere() {
   const text = "You are labelling this stream in another tab, which has your next questions. Go on there, or close it.";
   if (places.question.textContent === text) return;
   places.wait(text);
-  put(places.guess);
+  panel.guess(null);
   say(text);
 }
 
@@ -164,18 +154,6 @@ function showRefused(entries) {
       el("ul", {}, entries.map((entry) => el("li", {}, one(entry))))), away("Put all away", entries)]));
 }
 
-function showTally() {
-  put(places.tally, answered ? `${plural(answered, "answer")} in this sitting` : "");
-}
-
-// How far a backlog is, and how long the rest takes this person; a courtesy, which may fail.
-async function showProgress() {
-  const found = document.hidden ? null : await call("GET", streamPath(name, `/backlog?annotator=${encodeURIComponent(session.name)}`)).catch(() => null);
-  if (!found) return;
-  places.backlog.hidden = !hasBacklog(found);
-  put(places.backlog, `${remaining(found)}.`);
-}
-
 // What a person does.
 
 // Only the question on the screen is answered.
@@ -199,15 +177,22 @@ function give(act, label) {
 }
 
 function answer(label) {
-  if (!give("answer", label)) return;
-  if (label !== null) learnNew([label]);
-  answered += 1;
-  showTally();
+  if (!give("answer", label)) return false;
+  if (label !== null) {
+    learnNew([label]);
+    panel.flash(label);
+  }
+  tally.add(1);
   put(places.last, "Last: ", el("strong", { dir: "auto" }, label ?? "unsure"), ".");
+  return true;
 }
 
 function skip() {
-  if (give("skip", null)) put(places.last, "Skipped; you will not see it again.");
+  if (give("skip", null)) put(places.last, "Skipped: others answer it. Undo brings it back.");
+}
+
+function comment() {
+  if (isOnScreen()) commentOn(name, questions.current.question, () => put(places.last, "The comment is stored: reviewers read it beside the question."));
 }
 
 // One after the other: a second undo takes back the answer before, and nothing is answered meanwhile.
@@ -225,11 +210,6 @@ async function undoLast() {
   const last = done.at(-1);
   if (last && (await outbox.recall(last.entry))) {
     bringBack(last, "Taken back before it was sent.");
-    return;
-  }
-  if (last?.entry.act === "skip") {
-    done.pop();
-    tell("A skip is final. Undo takes back answers.");
     return;
   }
   try {
@@ -254,8 +234,7 @@ async function undoLast() {
 
 function bringBack(last, text) {
   if (done.at(-1) === last) done.pop();
-  if (answered && last.entry?.act !== "skip") answered -= 1;
-  showTally();
+  if (last.entry && last.entry.act !== "skip") tally.add(-1);
   questions.front(last.question);
   tell(text);
 }
@@ -329,6 +308,11 @@ function sayFailed(error) {
 
 function pressed(event) {
   if (!places.question.isConnected || scrolled(event, places.question) || !isForPage(event)) return;
+  if (event.key === "Enter" && panel.guessed !== null && !event.target.closest?.("button, a, summary, audio")) {
+    event.preventDefault();
+    answer(panel.guessed);
+    return;
+  }
   const run = meaning(keyOf(event)) ?? meaning(latinOf(event));
   if (!run) return;
   event.preventDefault();
@@ -336,9 +320,10 @@ function pressed(event) {
 }
 
 function meaning(key) {
-  const acts = { u: () => answer(null), s: skip, z: undo, "/": openSearch, "?": openHelp, p: play };
+  const acts = { u: () => answer(null), s: skip, z: undo, "/": find, "?": openHelp, p: play };
   if (Object.hasOwn(acts, key)) return acts[key];
-  return keys.toLabel.has(key) ? () => answer(keys.toLabel.get(key)) : null;
+  const label = panel.labelOf(key);
+  return label === undefined ? null : () => answer(label);
 }
 
 function play() {
@@ -346,12 +331,10 @@ function play() {
   if (sound) sound.paused ? sound.play() : sound.pause();
 }
 
-function openSearch() {
-  if (!isOnScreen()) return;
-  const question = questions.current;
-  search(labels, facts.settings.labels === "open", (label) => question === questions.current && answer(label));
+function find() {
+  if (isOnScreen()) panel.open();
 }
 
 function openHelp() {
-  help(name, labels, () => learn(labels));
+  help(name, labels, () => learn(labels), undefined, facts.settings.about);
 }

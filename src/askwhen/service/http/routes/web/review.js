@@ -1,18 +1,22 @@
 // The answers of annotators side by side, for a reviewer who decides.
 
 import { el, percent, plural, put, say } from "./dom.js";
-import { call, streamFacts, streamHere, streamPath, who } from "./api.js";
+import { call, session, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
-import { isForPage, isTooSoon, keymap, keyOf, latinOf, nowShown, ownLetters } from "./keys.js";
+import { isForPage, isTooSoon, keyOf, latinOf, nowShown } from "./keys.js";
 import { scrolled } from "./scroll.js";
-import { search } from "./search.js";
 import { help } from "./help.js";
+import { LabelPanel } from "./label_panel.js";
+import { commentOn, showGuidelines } from "./remark.js";
 
-const MOST_BUTTONS = 30;
-const ACTS = [["n", "No label"], ["s", "Later: it stays in the list"], ["/", "Search a label"], ["?", "This window"]];
+const ACTS = [["n", "No label"], ["s", "Later: it stays in the list"], ["z", "Undo the last decision"], ["/", "Find a label by what you type"],
+  ["Enter", "Give the label that is found"], ["?", "This window"]];
+const REMEMBERED = 20;
 const name = streamHere();
-let facts, places, keys;
+const panel = new LabelPanel(name, "The right label", (label) => decide(label));
+const done = []; // what was decided last, newest at the end
+let facts, places;
 let which = "disputed";
 let list = [];
 let next = null;
@@ -43,22 +47,24 @@ function failed(error) {
 function frame() {
   const share = percent(facts.settings.view.review, 0);
   const kinds = [["disputed", "Disputed", "people disagree, and the stream does not decide by itself"],
+    ["skipped", "Skipped", "everybody who was active in the last week has skipped it"],
     ["corrected", "Corrected", "an answer was changed after the model had learnt it"],
     ["sample", `Random ${share}`, "drawn from all questions, to know how good answers are"]];
   const parts = {
     tabs: el("div", { class: "tabs", role: "group", "aria-label": "Which questions" }, kinds.map(([kind, text]) =>
-      el("button", { type: "button", "data-kind": kind, onclick: () => choose(kind).catch(failed) }, text))),
+      el("button", { type: "button", "data-kind": kind, onclick: () => choose(kind).catch(failed) }, text, el("span", { class: "count" })))),
     why: el("p", { class: "read why" }),
     question: el("section", { class: "question", "aria-label": "Question" }),
-    labels: el("div", { class: "labels", role: "group", "aria-label": "The right label" }),
     last: el("p", { class: "last" }),
     tally: el("span", { class: "tally" }),
     kinds: Object.fromEntries(kinds.map(([kind, , why]) => [kind, why])),
   };
-  const act = (text, key, run) => el("button", { type: "button", class: "act", "aria-keyshortcuts": key, onclick: run }, text,
-    el("kbd", { "aria-hidden": "true" }, key));
-  parts.panel = el("div", { class: "panel" }, parts.labels, el("div", { class: "acts", role: "group", "aria-label": "Instead of a label" },
-    act("No label", "n", () => decide(null)), act("Later", "s", later), act("Search", "/", openSearch), act("Keys", "?", openHelp)), parts.last);
+  const act = (text, key, run, kind = "act") => el("button", { type: "button", class: kind, "aria-keyshortcuts": key, onclick: run }, text,
+    key && el("kbd", { "aria-hidden": "true" }, key));
+  parts.panel = el("div", { class: "panel" }, panel.element, el("div", { class: "acts", role: "group", "aria-label": "Instead of a label" },
+    act("No label", "n", () => decide(null)), act("Later", "s", later), act("Undo", "z", undo), act("Comment", null, comment),
+    facts.settings.guidelines && act("Guide", null, () => showGuidelines(facts.settings.guidelines)),
+    act("Find", "/", find, "act keyboard"), act("Keys", "?", openHelp, "act keyboard")), parts.last);
   parts.all = [el("div", { class: "head" }, el("h1", {}, `Review ${name}`), parts.tally), parts.tabs, parts.why, parts.question, parts.panel];
   return parts;
 }
@@ -69,8 +75,18 @@ async function choose(kind) {
   put(places.why, `Questions in this list: ${places.kinds[kind]}.`);
   list = [];
   next = -1;
+  countAll();
   await more();
   show();
+}
+
+// How many questions each list has.
+async function countAll() {
+  const found = await call("GET", streamPath(name, "/review/counts")).catch(() => null);
+  for (const tab of found ? places.tabs.children : []) {
+    const { count: number, more: isMore } = found[tab.dataset.kind];
+    put(tab.lastElementChild, number ? `${number}${isMore ? "+" : ""}` : "0");
+  }
 }
 
 async function more() {
@@ -92,7 +108,7 @@ async function lookAgain() {
 
 function idle(yes) {
   places.panel.classList.toggle("idle", yes);
-  for (const each of places.labels.children) each.setAttribute("aria-disabled", String(yes));
+  panel.idle(yes);
 }
 
 function empty(said) {
@@ -119,7 +135,8 @@ function show() {
       found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, el("b", { dir: "auto" }, answer.label ?? "unsure"))),
       el("li", {}, "The model guessed: ", el("b", { dir: "auto" }, found.guess ?? "nothing")),
       found.told && el("li", {}, "The model learnt: ", el("b", { dir: "auto" }, found.told)),
-      found.label !== found.told && el("li", {}, "Current label: ", el("b", { dir: "auto" }, found.label ?? "no label"))),
+      found.label !== found.told && el("li", {}, "Current label: ", el("b", { dir: "auto" }, found.label ?? "no label")),
+      found.comments.map((each) => el("li", { class: "remark" }, each.name ? `${each.name} comments: ` : "A comment: ", el("bdi", {}, each.text ?? "erased")))),
     instance(found.shown, facts.settings.view));
   const said = found.answers.map((answer) => answer.label ?? "unsure").join(", ");
   say(`Question to review. People said ${said}. ${summary(found.shown)}`);
@@ -128,9 +145,8 @@ function show() {
 function learn(found, again = false) {
   if (!again && found.length === labels.length && found.every((each, i) => each === labels[i])) return;
   labels = found;
-  keys = keymap(labels, ownLetters(name));
-  put(places.labels, labels.slice(0, MOST_BUTTONS).map((label) => el("button", { type: "button", class: "label", dir: "auto", onclick: () => decide(label) },
-    keys.shown.get(label).map((key) => el("kbd", { "aria-hidden": "true" }, key)), el("span", {}, label))));
+  panel.learn(labels, facts.settings);
+  places.panel.parentElement?.classList.toggle("parted", panel.element.dataset.size === "many");
 }
 
 let busy = false;
@@ -143,20 +159,63 @@ async function decide(label) {
   if (!isReady()) return;
   const found = list[0];
   busy = true;
+  if (label !== null) panel.flash(label);
   try {
     await call("POST", streamPath(name, `/questions/${found.shown.question}/review`), who({ label, first: true }));
     list.shift();
+    done.push(found);
+    if (done.length > REMEMBERED) done.shift();
     decided += 1;
-    put(places.tally, `${plural(decided, "decision")} in this sitting`);
+    showTally();
     put(places.last, "Decided: ", el("strong", { dir: "auto" }, label ?? "no label"), ". It is safe on the server.");
     await more();
     show();
+    countAll();
   } catch (error) {
     if (error.status === 409) await passed(error).catch(failed);
     else failed(error);
   } finally {
     busy = false;
   }
+}
+
+function showTally() {
+  put(places.tally, decided ? `${plural(decided, "decision")} in this sitting` : "");
+}
+
+// The last decision is taken back, and its question comes again.
+async function undo() {
+  const last = done.at(-1);
+  if (!last || busy) {
+    if (!last) put(places.last, "There is no decision of this sitting to undo.");
+    return;
+  }
+  busy = true;
+  try {
+    await call("POST", streamPath(name, `/questions/${last.shown.question}/review/undo`), who());
+    done.pop();
+    decided -= 1;
+    showTally();
+    list.unshift(last);
+    show();
+    put(places.last, "Taken back: decide again.");
+    say("Taken back: decide again.");
+    countAll();
+  } catch (error) {
+    if ([404, 409].includes(error.status)) done.pop(); // nothing is left to take back
+    failed(error);
+  } finally {
+    busy = false;
+  }
+}
+
+function comment() {
+  const [found] = list;
+  if (!found) return;
+  commentOn(name, found.shown.question, (text) => {
+    found.comments.push({ text, name: facts.settings.view.blind ? null : session.name });
+    if (found === list[0]) show();
+  });
 }
 
 // Another reviewer was faster, or it cannot be decided any more: say so and go on to the next.
@@ -181,20 +240,20 @@ async function later() {
   }
 }
 
-function openSearch() {
-  const [found] = list;
-  if (found) search(labels, facts.settings.labels === "open", (label) => found === list[0] && decide(label));
+function find() {
+  if (list.length) panel.open();
 }
 
 function openHelp() {
-  help(name, labels, () => learn(labels, true), ACTS);
+  help(name, labels, () => learn(labels, true), ACTS, facts.settings.about);
 }
 
 function pressed(event) {
   if (!places.question.isConnected || scrolled(event, places.question) || !isForPage(event)) return;
   for (const key of [keyOf(event), latinOf(event)]) {
-    const acts = { n: () => decide(null), s: later, "/": openSearch, "?": openHelp };
-    const run = Object.hasOwn(acts, key) ? acts[key] : keys?.toLabel.has(key) ? () => decide(keys.toLabel.get(key)) : null;
+    const acts = { n: () => decide(null), s: later, z: undo, "/": find, "?": openHelp };
+    const label = panel.labelOf(key);
+    const run = Object.hasOwn(acts, key) ? acts[key] : label !== undefined ? () => decide(label) : null;
     if (run) {
       event.preventDefault();
       run();

@@ -1,0 +1,166 @@
+// The buttons of all labels, and a field that finds some of them by what is typed, beside the question.
+
+import { el, plural, put } from "./dom.js";
+import { coloursOf, swatch } from "./colours.js";
+import { keymap, ownLetters } from "./keys.js";
+import { found } from "./label_search.js";
+
+const FEW = 12; // with more labels than this, the field to find them is always shown
+const MANY = 24; // and with more than this, they are beside the question where there is space
+const FLASH = 500; // milliseconds in which a chosen label is marked
+const [NARROW, WIDE] = [110, 150]; // least width of a button, with many labels and with few
+const AROUND = 26; // its padding and border
+const KEY = 34; // the space of a key
+
+export class LabelPanel {
+  // chosen(label): a label was pressed, or found and taken.
+  constructor(stream, name, chosen) {
+    Object.assign(this, { stream, chosen });
+    this.labels = [];
+    this.guessed = null;
+    this.isIdle = true;
+    this.field = el("input", { id: "find-label", type: "text", autocomplete: "off", spellcheck: "false", autocapitalize: "off", enterkeyhint: "go",
+      dir: "auto", "aria-describedby": "found-labels", "aria-controls": "labels", oninput: () => { this.at = 0; this.show(); }, onkeydown: (event) => this.typed(event),
+      onblur: () => this.away() });
+    this.status = el("span", { id: "found-labels", role: "status", class: "read" });
+    this.find = el("div", { class: "find-label" }, el("label", { for: "find-label" }, "Find"), this.field, this.status);
+    this.buttons = el("div", { class: "labels", id: "labels", role: "group", "aria-label": name });
+    this.element = el("div", { class: "label-panel" }, this.find, this.buttons);
+    this.keys = keymap([], {});
+    this.at = 0;
+    addEventListener("resize", () => this.measure());
+  }
+
+  // Show these labels; a label that was known before keeps its place.
+  learn(labels, settings) {
+    Object.assign(this, { labels, settings });
+    this.isOpen = settings.labels === "open";
+    this.keys = keymap(labels, ownLetters(this.stream));
+    this.colours = coloursOf(labels, settings.colours);
+    this.element.dataset.size = labels.length <= FEW ? "few" : labels.length <= MANY ? "some" : "many";
+    this.find.hidden = labels.length <= FEW && !this.isOpen;
+    this.made = new Map(labels.map((label) => [label, this.button(label)]));
+    this.show();
+    this.measure();
+  }
+
+  button(label, isNew = false) {
+    const keys = isNew ? [] : this.keys.shown.get(label);
+    const about = this.settings.about[label];
+    return el("button", { type: "button", class: `label${isNew ? " new" : ""}`, title: about || null, "aria-keyshortcuts": keys.join(" ") || null,
+      "aria-disabled": String(this.isIdle), onclick: () => this.take(label) },
+    swatch(isNew ? null : this.colours.get(label)), keys.map((key) => el("kbd", { "aria-hidden": "true" }, key)),
+    el("span", { class: "word", dir: "auto" }, pieces(label)), isNew && el("span", { class: "tag" }, "new"));
+  }
+
+  // Columns as wide as the longest word, so that none is broken.
+  measure() {
+    const pen = (this.pen ??= document.createElement("canvas").getContext("2d"));
+    const first = this.buttons.querySelector(".word");
+    if (!first) return;
+    const { fontWeight, fontSize, fontFamily } = getComputedStyle(first);
+    pen.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+    const words = new Set(this.labels.flatMap(wordsOf));
+    const longest = Math.max(0, ...Array.from(words, (word) => pen.measureText(word).width));
+    const marks = (this.buttons.querySelector("kbd:not([hidden])")?.offsetWidth ? KEY : 0) + (this.buttons.querySelector(".swatch") ? 25 : 0);
+    const least = this.element.dataset.size === "many" ? NARROW : WIDE;
+    this.buttons.style.setProperty("--column", `${Math.ceil(Math.max(longest + marks + AROUND, least))}px`);
+  }
+
+  // What is found by the text in the field, or all; the one that Enter takes is marked.
+  show() {
+    const text = this.field.value.trim();
+    this.listed = text ? found(this.labels, text) : this.labels;
+    const isNew = this.isOpen && text && !this.labels.includes(text);
+    if (isNew) {
+      const same = this.listed.length && this.listed[0].toLocaleLowerCase() === text.toLocaleLowerCase();
+      this.listed = this.listed.toSpliced(same ? 1 : 0, 0, text);
+    }
+    this.at = Math.min(this.at, Math.max(this.listed.length - 1, 0));
+    put(this.buttons, this.listed.map((label) => this.made.get(label) ?? this.button(label, true)));
+    for (const [label, button] of this.made) button.classList.toggle("guess", label === this.guessed);
+    this.mark();
+    const none = this.labels.length ? "No label has this in it." : this.isOpen ? "No label was given yet: type the first one." : "";
+    put(this.status, text ? this.listed.length ? `${plural(this.listed.length, "label")}. Enter gives ${this.listed[this.at]}.` : none : this.labels.length ? "" : none);
+  }
+
+  mark() {
+    const active = this.field.value.trim() ? this.buttons.children[this.at] : null;
+    for (const button of this.buttons.children) button.classList.toggle("active", button === active);
+    active?.scrollIntoView({ block: "nearest" });
+  }
+
+  typed(event) {
+    if (event.isComposing) return;
+    const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (by && this.listed.length && this.field.value) {
+      event.preventDefault();
+      this.at = (this.at + by + this.listed.length) % this.listed.length;
+      this.show();
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      if (this.field.value.trim() && this.listed.length) this.take(this.listed[this.at]);
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      this.clear();
+    }
+  }
+
+  // Ready to be typed into, also where the labels are few.
+  open() {
+    this.find.hidden = false;
+    this.field.focus();
+    this.field.select();
+  }
+
+  clear() {
+    this.field.value = "";
+    this.at = 0;
+    this.field.blur();
+    this.show();
+  }
+
+  away() {
+    if (!this.field.value && this.labels.length <= FEW && !this.isOpen) this.find.hidden = true;
+  }
+
+  take(label) {
+    if (this.isIdle) return;
+    if (this.chosen(label) === false) return; // too soon, or not on the screen any more
+    if (this.field.value || document.activeElement === this.field) this.clear();
+  }
+
+  // Without a question, labels can be reached and read, but not used.
+  idle(yes) {
+    this.isIdle = yes;
+    for (const button of this.made?.values() ?? []) button.setAttribute("aria-disabled", String(yes));
+  }
+
+  guess(label) {
+    this.guessed = label;
+    for (const [each, button] of this.made ?? []) {
+      button.classList.toggle("guess", each === label);
+      if (each === label) button.setAttribute("aria-description", "the model's guess");
+      else button.removeAttribute("aria-description");
+    }
+    if (this.made?.get(label)?.isConnected) this.made.get(label).scrollIntoView({ block: "nearest" });
+  }
+
+  // What was chosen is seen for a moment.
+  flash(label) {
+    clearTimeout(this.flashing);
+    for (const button of this.buttons.querySelectorAll(".chosen")) button.classList.remove("chosen");
+    const button = this.made?.get(label);
+    button?.classList.add("chosen");
+    this.flashing = setTimeout(() => button?.classList.remove("chosen"), FLASH);
+  }
+
+  labelOf(key) {
+    return this.keys.toLabel.get(key);
+  }
+}
+
+const wordsOf = (label) => label.split(/\s+|(?<=[_\-./:])/u);
+
+// A label may go on in the next line after a sign that joins its words, and never inside a word.
+const pieces = (label) => label.split(/(?<=[_\-./:])(?=[^\s_\-./:])/u).flatMap((piece, i) => (i ? [el("wbr"), piece] : [piece]));
