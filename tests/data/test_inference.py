@@ -16,6 +16,7 @@ from askwhen.data.schema import ANY_GAP
 from askwhen.data.schema_json import from_json, to_json
 
 N = 60
+MONTHS = [datetime.date(2015, month, 1).strftime("%B") for month in range(1, 13)]
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "while", "others", "look"]
 
 
@@ -56,6 +57,16 @@ NUMBERS = RNG.normal(size=N).round(3).tolist()
         ([f"user{i % 100}" for i in range(300)], "category"),
         ([f"2015-02-{1 + i % 28:02} 11:{i:02}" for i in range(N)], "date"),
         ([f"{13 + i % 10}.2.2015" for i in range(N)], "date"),
+        ([20150101 + i % 28 for i in range(N)], "date"),
+        ([None if i == 3 else 20150101.0 + i % 28 for i in range(N)], "date"),
+        ([20150132 + i % 28 for i in range(N)], "number"),
+        ([f"2015-{1 + i % 12:02}" for i in range(N)], "date"),
+        ([f"{1 + i % 12:02}/2015" for i in range(N)], "date"),
+        ([f"{1 + i % 28:02} {MONTHS[i % 12]} 2015" for i in range(N)], "date"),
+        ([f"{MONTHS[i % 12][:3]} {1 + i % 28}, 2015" for i in range(N)], "date"),
+        ([f"{1 + i % 28}-{MONTHS[i % 12][:3].upper()}-15" for i in range(N)], "date"),
+        ([f"{1 + i % 28} {MONTHS[i % 12]} 2015 {i % 24:02}:30" for i in range(N)], "date"),
+        ([f"{1 + i % 28} {MONTHS[i % 12]} {['2015', 'soon'][i % 2]}" for i in range(N)], "text"),
         ([0.5] * N, "number"),
         ([float(i) for i in range(N)], "number"),
         ([i * 1.5 for i in range(N)], "number"),
@@ -402,3 +413,15 @@ def test_a_stored_schema_that_was_changed_is_refused(change):
     change(found)
     with pytest.raises(aw.InputError, match="a stored schema (must|has)"):
         from_json(found)
+
+
+@pytest.mark.parametrize("form", ["%Y%m%d", "%d %B %Y", "%b %d, %Y", "%d-%b-%y", "%Y-%m-%d"])
+def test_a_date_is_the_same_however_it_is_written(form):
+    days = [datetime.date(2015, 1, 1) + datetime.timedelta(3 * i) for i in range(N)]
+    texts = [day.strftime(form) for day in days]
+    values = [int(text) for text in texts] if form == "%Y%m%d" else texts
+    schema = schema_of({"a": values})
+    rows = schema.rows(Records([{"a": value} for value in values], "b"))
+    iso = schema_of({"a": [day.isoformat() for day in days]})
+    np.testing.assert_array_equal(rows, iso.rows(Records([{"a": day.isoformat()} for day in days], "b")))
+    assert from_json(to_json(schema)) == schema

@@ -68,7 +68,7 @@ def decide(
         return Undecided(name, f"holds {kind}", "drop", "drop")
     numbers = table.plain_numbers(name)
     if numbers is not None:
-        return _of_numbers(name, *numbers)
+        return _compact_dates(name, numbers[0]) or _of_numbers(name, *numbers)
     return _of_texts(Words.of(table, name), time_format, decimal)
 
 
@@ -117,6 +117,20 @@ def _are_alike(values: np.ndarray) -> bool:
     values = values[np.isfinite(values).all(axis=1)]
     sizes = np.sqrt((values**2).mean(axis=0)) if len(values) else np.zeros(1)
     return bool(sizes.max() < _UNLIKE * np.median(sizes))
+
+
+def _compact_dates(name: str, values: np.ndarray) -> Column | None:
+    """A column of dates that are written as whole numbers, as 20210131; None if it is of other numbers."""
+    present = np.unique(values[np.isfinite(values)])
+    if len(present) < 2 or present[0] < _FIRST_DATE or present[-1] > _LAST_DATE or (present % 1.0).any():
+        return None
+    form = date_form([str(int(value)) for value in present], "%Y%m%d")
+    why = f"dates such as {str(int(present[0]))!r}"
+    gaps = not np.isfinite(values).all()
+    return DateColumn(name, form, gaps=gaps, why=why) if isinstance(form, DateForm) else None
+
+
+_FIRST_DATE, _LAST_DATE = 19000101, 21001231
 
 
 def _of_numbers(name: str, values: np.ndarray, whole: bool) -> Column:

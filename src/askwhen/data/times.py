@@ -2,7 +2,8 @@
 
 Texts are ISO 8601, with T or a space, with or without seconds and zone; or three numbers with a slash, a dot or a dash
 between, the year first or last, perhaps followed by hours, minutes and seconds. With dots the day is first; with
-slashes or dashes, a day above 12 shows whether the day or the month is.
+slashes or dashes, a day above 12 shows whether the day or the month is. Or they have the name of a month in English, as
+in 1 January 2021, Jan 1, 2021 and 01-Jan-21; or a year and a month, as in 2021-01 and 01/2021.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ _PARTS = re.compile(
     r"(?: +(?P<hour>\d{1,2}):(?P<minute>\d{2})(?P<second>:\d{2}(?P<fraction>\.\d{1,6})?)?(?P<half> ?[AaPp][Mm])?)?"
 )
 
+
+_WORDED = ("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%d-%b-%Y", "%d-%b-%y", "%d %b %y")
+_MONTHLY = ("%Y-%m", "%Y/%m", "%m/%Y", "%B %Y", "%b %Y")
+_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p")
 
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
 """The beginning of a date that is no plain number, as 20150224 would be."""
@@ -60,6 +65,8 @@ class Times:
     def _found(self, texts: list[Any]) -> str:
         """The format of texts that are not ISO 8601, found from all texts of a chunk."""
         parts = [_PARTS.fullmatch(text.strip()) if isinstance(text, str) else None for text in texts]
+        if None in parts and all(isinstance(text, str) for text in texts) and (named := _named_formats(texts)):
+            return named[0]
         if None in parts:
             row = parts.index(None)
             raise self._refusal(texts[row], row)
@@ -102,9 +109,24 @@ def possible_formats(texts: list[str]) -> tuple[str, ...]:
     if texts and all(_DATED.match(text) and moment(text) is not None for text in texts):
         return ("",)
     parts: list[Any] = [_PARTS.fullmatch(text.strip()) for text in texts]
+    if texts and not any(parts):
+        return _named_formats(texts)
     if not texts or not all(parts) or any(len(each["c"]) < 4 and each["between"] != "/" for each in parts):
         return ()  # 10.2.13 may be a version, and a year of two digits is told by slashes only
     return tuple(each for each in _formats_of(parts) if all(moment(text, each) is not None for text in texts))
+
+
+def _named_formats(texts: list[str]) -> tuple[str, ...]:
+    """The format of texts with the name of a month, or with a year and a month only; none if there is none."""
+    if not any(char.isdigit() for char in texts[0]) or len(texts[0]) > _LONGEST:
+        return ()
+    formats = [*(day + clock for day in _WORDED for clock in _CLOCKS), *_MONTHLY]
+    fitting = [each for each in formats if moment(texts[0], each) is not None]
+    return tuple(each for each in fitting if all(moment(text, each) is not None for text in texts))[:1]
+
+
+_LONGEST = 40
+"""No date has more characters."""
 
 
 def _formats_of(parts: list[Any]) -> list[str]:
