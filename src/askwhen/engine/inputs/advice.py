@@ -239,43 +239,74 @@ def read_columns(owner: str, name: str, given: Any, n: int, labels: Labels, unkn
 
 
 def _read_columns(owner: str, name: str, given: Any, n: int, labels: Labels, unknown: dict[Any, int]) -> Columns:
-    if isinstance(given, tuple) and len(given) == 2 and all(np.ndim(part) == 1 for part in given):
-        said, confidences = (_listed(owner, part, n) for part in given)
-        return _each(owner, name, list(zip(said, confidences, strict=True)), labels, unknown, paired=True)
     matrix = given if isinstance(given, np.ndarray) else None
     if matrix is not None and matrix.ndim == 2 and not labels.regression:
         return _of_matrix(owner, matrix, n, labels)
-    return _each(owner, name, _listed(owner, given, n), labels, unknown, paired=False)
+    is_pair = isinstance(given, tuple) and len(given) == 2 and all(np.ndim(part) == 1 for part in given)
+    if not is_pair or labels.regression:
+        return _each(owner, name, _values(owner, given, n), labels, unknown)
+    said = _each(owner, name, _values(owner, given[0], n), labels, unknown)
+    confidences = _confidences(owner, given[1], n, said.label != SILENT)
+    return said._replace(p=np.where(said.label == SILENT, 0.0, confidences))
 
 
-def _listed(owner: str, given: Any, n: int) -> list[Any]:
-    """A column as a list of n values of plain Python."""
-    values = given.tolist() if hasattr(given, "tolist") else given
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+def _values(owner: str, given: Any, n: int) -> Any:
+    """A column as an array of numbers or texts, or as a list of n values."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise InputError(f"it must hold a value for each of the {n} rows, got {shortened(given)}.", owner=owner)
-    found = list(values)
+    is_plain = isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iufbU"
+    found: Any = given if is_plain else given.tolist() if hasattr(given, "tolist") else list(given)
     if len(found) != n:
         raise InputError(f"it must hold a value for each of the {n} rows, got {len(found)}.", owner=owner)
     return found
 
 
-def _each(owner: str, name: str, said: list[Any], labels: Labels, unknown: dict[Any, int], paired: bool) -> Columns:
+def _confidences(owner: str, given: Any, n: int, says: np.ndarray) -> np.ndarray:
+    """A confidence for each row, NaN where there is none; rows in which nothing is said need none."""
+    values = _values(owner, given, n)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        p = values.astype(float)
+        wrong = says & ~(((p >= 0.0) & (p <= 1.0)) | np.isnan(p))
+        if not wrong.any():
+            return p
+        values, says = values.tolist(), wrong
+    found = np.full(n, math.nan)
+    for i in np.flatnonzero(says).tolist():
+        try:
+            found[i] = _confidence(owner, values[i])
+        except InputError as error:
+            raise _in_row(owner, error, i) from error
+    return found
+
+
+def _in_row(owner: str, error: InputError, i: int) -> InputError:
+    sentence = f"{error.sentence.removesuffix('.')} in {at_row(i)}."
+    return InputError(sentence, owner=owner, parameter="advice", row=i)
+
+
+def _each(owner: str, name: str, said: Any, labels: Labels, unknown: dict[Any, int]) -> Columns:
     """Statements one by one; equal ones are read once."""
+    if isinstance(said, np.ndarray):
+        values, first, where = np.unique(said, return_index=True, return_inverse=True)
+        rows, order = first.tolist(), np.argsort(first)
+        values, where = values[order], np.argsort(order)[where]
+        said, rows = values.tolist(), first[order].tolist()
+    else:
+        where, rows = None, range(len(said))
     n = len(said)
     label, p, line = np.full(n, SILENT), np.zeros(n), np.full(n, -1)
     lines: list[np.ndarray] = []
     known: dict[Any, Statement] = {}
     for i, each in enumerate(said):
-        if (paired and is_nothing(each[0])) or is_nothing(each):
+        if is_nothing(each):
             continue
-        key = (type(each), each) if not isinstance(each, (Mapping, list)) else None
+        key = (type(each), each) if not isinstance(each, (dict, list)) else None
         found = known.get(key) if key is not None else None
         if found is None:
             try:
                 found, _ = read_statement(owner, name, each, labels)
             except InputError as error:
-                sentence = f"{error.sentence.removesuffix('.')} in {at_row(i)}."
-                raise InputError(sentence, owner=owner, parameter="advice", row=i) from error
+                raise _in_row(owner, error, rows[i]) from error
             if found.label == UNKNOWN:
                 found = found._replace(label=unknown.setdefault(found.word, UNKNOWN - len(unknown)))
             if key is not None:
@@ -284,7 +315,10 @@ def _each(owner: str, name: str, said: list[Any], labels: Labels, unknown: dict[
         if found.line is not None:
             line[i] = len(lines)
             lines.append(found.line)
-    return Columns(label, p, line, np.array(lines) if lines else no_lines(labels))
+    found_lines = np.array(lines) if lines else no_lines(labels)
+    if where is None:
+        return Columns(label, p, line, found_lines)
+    return Columns(label[where], p[where], line[where], found_lines)
 
 
 def _of_matrix(owner: str, matrix: np.ndarray, n: int, labels: Labels) -> Columns:
