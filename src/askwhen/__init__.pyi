@@ -1,4 +1,4 @@
-from . import data, encoders, evaluate, keyed
+from . import advisers, data, encoders, evaluate, keyed
 from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, SelectiveRegressor
 from .batch import BatchClassifier, online_to_batch
 from .client import AsyncClient, Client
@@ -94,6 +94,7 @@ __all__ = [
     "SwitchDetector",
     "Trace",
     "Winnow",
+    "advisers",
     "data",
     "encoders",
     "evaluate",

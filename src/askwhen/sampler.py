@@ -25,7 +25,15 @@ from .engine.batch_run import NO_ADVICE, RowBatch, learn, part_of_batch, run
 from .engine.batch_run import margins as margins_of
 from .engine.engine import Engine, OpenQuestion, Waiting, decided_as, too_many_classes
 from .engine.inputs.advice import check_advisers
-from .engine.inputs.advice_arguments import appearances, read_round, read_rounds, row_count, rows_from
+from .engine.inputs.advice_arguments import (
+    appearances,
+    asked_about,
+    learning_in,
+    read_round,
+    read_rounds,
+    row_count,
+    rows_from,
+)
 from .engine.inputs.argument_checks import (
     check_class,
     check_class_labels,
@@ -57,7 +65,7 @@ from .engine.tally.label_tally import LabelTally
 from .engine.tally.round_tally import Tally
 from .errors import InputError, QuestionError, owned_by
 from .learners import Mixture
-from .linalg.rows import Row, SparseRow, SparseRows, shape_of
+from .linalg.rows import Row, SparseRow, SparseRows, matrix_of, shape_of
 from .prepare import Prepare, held_rows, let_go
 from .rules import Audit, BudgetRule
 from .snapshot import engine_state, file_format
@@ -757,7 +765,8 @@ class Sampler:
             ``learn`` where it was not asked for.
         advice : dict, optional
             What advisers say, by name: labels, a pair ``(labels, confidences)``, an array with the probability of each
-            label, or a list with an entry for each row as for ``ask``; None and NaN are silence.
+            label, or a list with an entry for each row as for ``ask``; None and NaN are silence. Or one of
+            :mod:`askwhen.advisers`, which is asked about every row and told the labels that were asked for.
 
         Returns
         -------
@@ -821,11 +830,33 @@ class Sampler:
         return played
 
     def _run_advised(self, batch: RowBatch, y: Any, advice: Any) -> Trace:
+        """Play rows with advice, asking advisers that learn whenever they may have learnt."""
+        learning, traces = learning_in(advice), list[Trace]()
+        if not learning:
+            return self._run_with(batch, y, advice)
+        labels, n, first = y if isinstance(y, list) else np.asarray(y), len(batch.labels), 0
+        while first < n:
+            last = min(n, first + min(each.rows_to_next_look for each in learning.values()))
+            X = matrix_of(part_of_batch(batch, first, last).rows)
+            others = {name: each for name, each in advice.items() if name not in learning}
+            said = rows_from(others, first, last) or {}
+            said |= {name: asked_about(each, X, self._engine) for name, each in learning.items()}
+            numbers, later, _ = self._labels("run", labels[first:last], last - first)
+            part = part_of_batch(batch, first, last)._replace(labels=numbers, new=later, keep=True)
+            trace = self._run_with(part, labels[first:last], said)
+            asked = np.flatnonzero(trace.queried)
+            for each in learning.values():
+                each.tell_rows(X[asked], [labels[first + i] for i in asked.tolist()])
+            traces.append(trace)
+            first = last
+        return join(traces)
+
+    def _run_with(self, batch: RowBatch, y: Any, advice: Any) -> Trace:
         """Play rows with advice; new advisers are taken up in the round in which they first say something."""
         engine, n = self._engine, len(batch.labels)
         said = read_rounds("run", advice, engine.advisers, engine, n, batch.new)
         assert engine.advisers is not None
-        new, traces = appearances(said, engine.advisers), []
+        new, traces = appearances(said, engine.advisers), list[Trace]()
         starts = sorted({0, *new})
         for first, last in zip(starts, [*starts[1:], n], strict=True):
             engine.advisers.take_up(new.get(first, []), engine)

@@ -60,6 +60,21 @@ class MultiClassLearner(Protocol):
 
 
 @runtime_checkable
+class LearningAdviser(Protocol):
+    """An adviser that is asked about each row of a run, and told the labels that were asked for."""
+
+    @property
+    def rows_to_next_look(self) -> int:
+        """Number of rows that it may be asked about at once."""
+
+    def advise_rows(self, X: Any) -> tuple[list[Any], Any] | None:
+        """Labels, and the probability of each of them for each row; None where it has nothing to say."""
+
+    def tell_rows(self, X: Any, y: Any) -> None:
+        """Labels that were asked for."""
+
+
+@runtime_checkable
 class ExpertLearner(Protocol):
     """A mixture of experts, whose weights the family ``experts`` gives."""
 

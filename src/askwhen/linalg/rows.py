@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..compiled.steps import Family, borrow, entry
 
@@ -147,6 +148,15 @@ Rows = DenseRows | SparseRows
 def shape_of(rows: Rows) -> tuple[int, int]:
     """Number of instances, and their dimension."""
     return rows.X.shape if isinstance(rows, DenseRows) else (len(rows.indptr) - 1, rows.d)
+
+
+def matrix_of(rows: Rows) -> Any:
+    """The instances as an array, or as a scipy CSR matrix."""
+    if isinstance(rows, DenseRows):
+        return rows.X
+    first, last = int(rows.indptr[0]), int(rows.indptr[-1])
+    entries = (rows.data[first:last], rows.indices[first:last].astype(np.int64), rows.indptr - first)
+    return sp.csr_matrix(entries, shape_of(rows))
 
 
 def part_of(rows: Rows, first: int, last: int) -> Rows:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ...contracts.abilities import LearningAdviser, provides
 from ...errors import InputError
 from .advice import SILENT, Columns, Labels, Statement, check_advice, read_columns, read_statement
 from .two_labels import Pair
@@ -63,6 +64,26 @@ def _checked(owner: str, advice: Any, known: Known | None) -> dict[str, Any]:
     if known is None:
         return check_advice(owner, advice, [], False)
     return check_advice(owner, advice, known.names, known.is_open)
+
+
+def learning_in(advice: Any) -> dict[str, LearningAdviser]:
+    """The advisers that are asked about each row and told labels, by name."""
+    given = advice if isinstance(advice, Mapping) else {}
+    return {name: each for name, each in given.items() if provides(each, LearningAdviser)}
+
+
+def asked_about(adviser: LearningAdviser, X: Any, labels: Labels) -> Any:
+    """What an adviser says of these rows, as ``run`` takes it."""
+    found = adviser.advise_rows(X)
+    if found is None:
+        return [None] * X.shape[0]
+    names, P = found
+    known = labels.classes if labels.classes is not None else labels.pair.labels
+    if labels.most or not set(names) <= set(known):
+        return [dict(zip(names, row, strict=True)) for row in P.tolist()]
+    ordered = np.zeros((len(P), len(known)))
+    ordered[:, [known.index(name) for name in names]] = P
+    return ordered
 
 
 def appearances(columns: Mapping[str, Columns], known: Known | None) -> dict[int, list[str]]:

@@ -203,7 +203,7 @@ def advisers(sampler: Any, *, confidence: float = 0.95, recent: int = RECENT) ->
     >>> sampler = aw.Sampler(advisers=["gpt"], seed=7)
     >>> trace = sampler.run(X, y, advice={"gpt": says})
     >>> found = aw.evaluate.advisers(sampler)["gpt"]
-    >>> found.overall.low < (says == y).mean() < found.overall.high, found.gain.low > 0
+    >>> bool(found.overall.low < (says == y).mean() < found.overall.high), found.gain.value > 0
     (True, True)
     """
     check_number("advisers", "confidence", confidence, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
