@@ -48,6 +48,7 @@ from ..prepare import (
 )
 from ..rules.audit import audit_state
 from ..rules.budget import BudgetRule
+from ..rules.promise import PromiseRule
 from ..trace.trace import Ask, Origin, RoundResult
 from ..validation import short
 from ..weights.class_slots import repeat_last
@@ -251,7 +252,7 @@ class Engine:
             self.parts = self.parts._replace(rule=cast(Rule, resized))
             self.rule = resized.resized(self.rule)
 
-    def change_budget(self, rule: BudgetRule, asked: int) -> None:
+    def change_budget(self, rule: BudgetRule | PromiseRule, asked: int) -> None:
         """Ask by another budget from now on; ``asked`` labels were paid so far."""
         state = rule.following(self.rule, asked)
         parts = self.parts._replace(rule=cast(Rule, rule))
@@ -469,7 +470,7 @@ class Engine:
                 self.raw[number] = raw
             if self.answers is not None and isinstance(self.learner, EachState):
                 self.signs[number] = self.learner.signs.copy()
-        if self.promise is not None:
+        if self.promise is not None and decided[0] != FOR_FREE:
             self.promise.note_ask(self.rule, ask)
         if self.advisers is not None:
             self.advisers.after_ask(self, ask)

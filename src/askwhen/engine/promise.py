@@ -19,13 +19,12 @@ from ..rules.promise_account import (
     DELIVERED,
     ERROR,
     EXPECTED,
+    GIVEN,
     REPLACED,
     ROUNDS,
     UNASKED,
     WITHHELD,
-    WRONG,
     PromiseState,
-    log_factors,
     most_wrong,
     refresh,
     wealth_logs,
@@ -34,6 +33,7 @@ from ..trace.trace import Ask
 from ..validation import check_number
 from .engine import Engine
 from .promise_book import Period, PromiseBook
+from .promise_log import correct_answer, replace_prediction
 from .tally import class_tally, round_tally
 
 _LEAST_DELIVERED = 100
@@ -274,16 +274,11 @@ class Promise:
                 raise InputError("ask has no delivered label; give the Ask of a delivered one.", owner="correct")
             if ask.query and self._engine.pending.get(ask.round) is not None:
                 raise InputError(f"the question of round {ask.round} waits for its answer; use tell.", owner="correct")
-            change = float(self._is_wrong(ask, now)) - float(self._is_wrong(ask, was))
-            state.sums[CORRECTED] += 1.0
-            if not ask.query:
-                state.sums[REPLACED] += change
-            elif change:
-                _, right, wrong = log_factors(ask.probability, ask.expected)
-                state.logs[:] += change * (wrong - right)
-                state.sums[WRONG] += change
-                state.sums[EXPECTED] += change * (1.0 - ask.probability) / ask.probability
-            refresh(state)
+            before_it, then = self._is_wrong(ask, was), self._is_wrong(ask, now)
+            if ask.query:
+                correct_answer(self._engine, ask.probability, ask.expected, before_it, then)
+            else:
+                replace_prediction(self._engine, then - before_it)
             self._book.adjust(ask.round, wealth_logs(state) - before[0], state.sums - before[1])
 
     def _is_wrong(self, ask: Ask, label: Any) -> bool:
@@ -295,7 +290,7 @@ def _certificate(logs: np.ndarray, weights: np.ndarray, sums: np.ndarray, alpha:
     wrong = most_wrong(logs, weights, alpha, float(sums[UNASKED])) - float(sums[REPLACED])
     delivered = int(sums[DELIVERED])
     share = min(max(wrong, 0.0) / delivered, 1.0) if delivered else 1.0
-    return Certificate(delivered, int(sums[ANSWERED]), share, 1.0 - alpha)
+    return Certificate(delivered, int(sums[[ANSWERED, GIVEN, REPLACED]].sum()), share, 1.0 - alpha)
 
 
 _OfClass = tuple[np.ndarray, float, float, float]

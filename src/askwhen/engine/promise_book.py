@@ -18,6 +18,7 @@ from ..rules.promise_account import (
     ANSWERED,
     FORGOTTEN,
     FORM,
+    IS_ELSEWHERE,
     IS_OPEN,
     IS_WITHHELD,
     MARGIN,
@@ -57,6 +58,12 @@ class PromiseBook:
     def __init__(self) -> None:
         self.released: deque[tuple[int, float]] = deque(maxlen=MOST_RELEASED)
         self.periods: list[Period] = []
+        self.shift = 0
+        """Number of rounds that are in the account and that the sampler has not played."""
+        self.open: dict[int, tuple[float, float]] = {}
+        """P and e of open questions of the account that the sampler has not asked, by their number there, from 1."""
+        self.elsewhere: set[int] = set()
+        """Open questions of the sampler whose answers are not for its account."""
 
     @staticmethod
     def of(parts: Parts, costs: Any) -> PromiseBook | None:
@@ -65,6 +72,10 @@ class PromiseBook:
             return None
         parts.rule.check_use(parts.learner, parts.audit, costs)
         return PromiseBook()
+
+    def number_of(self, ask: Ask) -> float:
+        """The number of a round in the account, which counts from 1."""
+        return ask.round + 1.0 + self.shift
 
     def note_ask(self, state: PromiseState, ask: Ask) -> None:
         """Write to an Ask what the rule has noted about its round."""
@@ -77,12 +88,16 @@ class PromiseBook:
         The facts of the last round's question are in the state. Those of an earlier one, and which one it is, are
         written to it.
         """
-        if state.last[ROUND] == ask.round + 1.0 and state.last[IS_OPEN]:
+        if ask.round in self.elsewhere:
+            state.told[[IS_OPEN, IS_ELSEWHERE]] = 1.0
+            return None
+        if state.last[ROUND] == self.number_of(ask) and state.last[IS_OPEN]:
             state.told[IS_OPEN] = 0.0
             return None
         uncertainty = ask.uncertainty or 0.0
         expected = math.nan if ask.expected is None else ask.expected
-        state.told[[IS_OPEN, P, E, MARGIN, ROUND]] = 1.0, ask.probability, expected, ask.margin, ask.round + 1.0
+        facts = 1.0, ask.probability, expected, ask.margin, self.number_of(ask), 0.0
+        state.told[[IS_OPEN, P, E, MARGIN, ROUND, IS_ELSEWHERE]] = facts
         state.told[FORM] = uncertainty / (1.0 - uncertainty) if uncertainty < 1.0 else math.inf
         return wealth_logs(state), state.sums.copy()
 
@@ -100,14 +115,20 @@ class PromiseBook:
 
     def forget(self, state: PromiseState, ask: Ask) -> None:
         """Count a question that will never be answered, in place: its bet stays as if the prediction was wrong."""
-        if state.last[ROUND] == ask.round + 1.0 and state.last[IS_OPEN]:
+        if ask.round in self.elsewhere:
+            return
+        if state.last[ROUND] == self.number_of(ask) and state.last[IS_OPEN]:
             hold(state)
         if ask.expected is not None:
-            write_factors(state, ask.probability, ask.expected)
-            release(state, ask.round + 1.0, False)
-            if state.last[IS_OPEN]:
-                write_factors(state, float(state.last[P]), float(state.last[E]))
+            self.release(state, self.number_of(ask), ask.probability, ask.expected, False)
         state.sums[FORGOTTEN] += 1.0
+
+    def release(self, state: PromiseState, number: float, chance: float, e: float, agrees: bool) -> None:
+        """Let a question that is held wait no longer, in place."""
+        write_factors(state, chance, e)
+        release(state, number, agrees)
+        if state.last[IS_OPEN]:
+            write_factors(state, float(state.last[P]), float(state.last[E]))
 
     def begin_period(self, name: str, first: int, state: PromiseState) -> None:
         """Begin an account at this round."""
@@ -115,11 +136,17 @@ class PromiseBook:
 
     def dump(self, pending: Iterable[Ask]) -> dict[str, Any]:
         """The book in the header of a snapshot."""
-        return {
-            "expected": [[ask.round, ask.expected] for ask in pending if ask.expected is not None],
+        asks = list(pending)
+        elsewhere = [ask.round for ask in asks if ask.round in self.elsewhere]
+        found: dict[str, Any] = {
+            "expected": [[ask.round, ask.expected] for ask in asks if ask.expected is not None],
             "released": [list(each) for each in self.released],
             "periods": [[each.name, each.first, each.logs.tolist(), each.sums.tolist()] for each in self.periods],
         }
+        if self.shift or self.open or elsewhere:
+            questions = [[number, chance, e] for number, (chance, e) in self.open.items()]
+            found["account"] = [self.shift, questions, elsewhere]
+        return found
 
     def restore(self, header: dict[str, Any], pending: dict[int, Any]) -> None:
         """Read the book of a snapshot, and the facts of open questions."""
@@ -140,3 +167,9 @@ class PromiseBook:
             ):
                 raise SnapshotError("the snapshot's periods cannot be used.", owner="load")
             self.periods.append(found)
+        shift, questions, elsewhere = header.get("account", (0, [], []))
+        self.shift, self.elsewhere = int(shift), set(map(int, elsewhere))
+        for number, chance, e in questions:
+            if not (0.0 < chance <= 1.0 and 0.0 <= e <= 1.0):
+                raise SnapshotError("the snapshot's open questions cannot be used.", owner="load")
+            self.open[int(number)] = float(chance), float(e)

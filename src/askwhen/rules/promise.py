@@ -40,13 +40,16 @@ from .promise_account import (
     ERROR,
     EXPECTED,
     FORM,
+    GIVEN,
     IS_CERTAIN,
+    IS_ELSEWHERE,
     IS_OPEN,
     IS_WITHHELD,
     MARGIN,
     ROUND,
     ROUNDS,
     STAKES,
+    SUMS,
     UNASKED,
     VARIANCE,
     WITHHELD,
@@ -201,9 +204,12 @@ def _note_label(rule: Any, right: bool, chance: float) -> None:
     sums, is_late, wrong = rule.sums, rule.told[IS_OPEN] != 0.0, not right
     facts = rule.told if is_late else rule.last
     e = facts[E]
+    if is_late and facts[IS_ELSEWHERE] != 0.0:
+        facts[IS_OPEN] = facts[IS_ELSEWHERE] = 0.0
+        return
     if is_late:
         rule.told[IS_OPEN] = 0.0
-        if not math.isnan(e):  # unknown, the bet stays as if the prediction was wrong
+        if not math.isnan(e):
             write_factors(rule, facts[P], e)
             release(rule, facts[ROUND], right)
             if rule.last[IS_OPEN] != 0.0:
@@ -211,10 +217,12 @@ def _note_label(rule: Any, right: bool, chance: float) -> None:
     else:
         rule.last[IS_OPEN] = 0.0
         take_answer(rule, wrong)
-    sums[ANSWERED] += 1.0
-    if wrong:
-        sums[WRONG] += 1.0
-    if not math.isnan(e):
+    if math.isnan(e):  # asked about for free, so that there is no bet
+        sums[GIVEN] += 1.0
+    else:
+        sums[ANSWERED] += 1.0
+        if wrong:
+            sums[WRONG] += 1.0
         sums[EXPECTED] += ((1.0 if wrong else 0.0) - e) * (1.0 - facts[P]) / facts[P]
     deliver(rule)
     learn(rule, facts[MARGIN], facts[FORM], wrong)
@@ -237,7 +245,7 @@ def _labels_left(rule: Any, now: float) -> Any:
 
 @is_sound.of(PromiseState)
 def _is_sound(rule: Any) -> Any:
-    counts = rule.sums[[ROUNDS, DELIVERED, UNASKED, ASKED, ANSWERED, WRONG, WITHHELD, CORRECTED]]
+    counts = rule.sums[[ROUNDS, DELIVERED, UNASKED, ASKED, ANSWERED, WRONG, WITHHELD, CORRECTED, GIVEN]]
     return (
         all_within(counts, 0.0, LARGEST_COUNT)
         and all_within(rule.sums[ERROR], 0.0, 1.0)
@@ -350,6 +358,15 @@ class PromiseRule:
         most, rate, length = self._limits()
         return state._replace(most=most, rate=rate, length=length)
 
+    def following(self, state: PromiseState, asked: int) -> PromiseState:
+        """The state of another promise or budget, which takes over the account of this one and its questions."""
+        if state.rate >= 1.0:
+            state.plan[TOKENS] = new_plan()[TOKENS]  # without a rate, questions took tokens that were never earned
+        found = self.resized(state)
+        found.sums[ERROR] = self.error
+        refresh(found)
+        return found
+
     def _limits(self) -> tuple[float, float, float]:
         most, length = (math.inf if given is None else float(given) for given in (self.most, self.length))
         rate = 1.0 if self.rate is None else float(self.rate)
@@ -358,7 +375,7 @@ class PromiseRule:
     def start(self) -> PromiseState:
         """The state before the first round."""
         c, alpha, (most, rate, length) = stakes(), 1.0 - self.confidence, self._limits()
-        weights, sums = first_weights(length, self.error), np.zeros(14)
+        weights, sums = first_weights(length, self.error), np.zeros(SUMS)
         sums[ERROR] = self.error
         state = PromiseState(
             most,

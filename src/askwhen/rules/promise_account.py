@@ -47,13 +47,19 @@ _FIRST_MISTAKES = 7.0  # that many wrong labels cannot be excluded before anythi
 
 ROUNDS, DELIVERED, UNASKED, ASKED, ANSWERED, WRONG, WITHHELD, FORGOTTEN, REPLACED, CORRECTED = range(10)
 EXPECTED, VARIANCE, ALLOWED, ERROR = range(10, 14)
+GIVEN = 14
+SUMS = 15
 """Indices in the sums: rounds; labels delivered, and those among them without asking; questions, answers, and answers
 that differ from the prediction; rounds withheld; questions dropped; unasked labels found wrong and replaced; answers
-that were corrected. The estimate of S'; the sum of e (1 - e) (1 - P) / P; N; and the promised share."""
+that were corrected. The estimate of S'; the sum of e (1 - e) (1 - P) / P; N; and the promised share. Labels that people
+gave although no question was asked, since it was known or for free; and how many sums there are."""
 
 IS_OPEN, P, E, MARGIN, FORM, ROUND, IS_WITHHELD, IS_CERTAIN = range(8)
 """Indices of the facts of a round: whether its question is open; P and e; m / (1 + q) and q; its number; whether it is
 withheld; and whether it is asked about in any case, as in a detector's window."""
+
+IS_ELSEWHERE = IS_WITHHELD
+"""Index, of a label that is about to be told, of whether its question is settled by another account."""
 
 BUCKETS, BUCKET = 16, 128
 """Open questions are counted by age, in so many buckets of so many rounds."""
