@@ -1,7 +1,13 @@
-"""Online logistic regression with Newton-like steps on three features, for models of when a prediction is wrong.
+"""Online logistic regression with Newton-like steps on four features, for labels that were asked for by chance.
 
-A model is an array that begins with the three weights a, b and c, and then the nine covariances S of these weights.
-Every label moves S a two-thousandth back towards its first value, so that the model follows a drift.
+==========  ==========================================================
+w           the weights of the features x
+S           the covariance of the weights, which every label makes smaller
+s           the predicted probability, 1 / (1 + exp(-w.x))
+n           how many like it a label stands for: one over the probability with which it was asked for, up to a limit
+==========  ==========================================================
+
+The step is w += n (y - s) S x / (1 + n s (1 - s) x.S x), and S -= n s (1 - s) S x (S x)' / (1 + n s (1 - s) x.S x).
 """
 
 from __future__ import annotations
@@ -11,23 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from .compiled.steps import step
+from .compiled.steps import apart, step
 from .linalg.vectors import LARGEST, all_within
 
-A, B, C, COVARIANCE = range(4)
-"""Places of the three weights, and of the first of the nine covariances."""
+FEATURES = 4
+COVARIANCE, _SCRATCH = FEATURES, FEATURES + FEATURES * FEATURES
+END = _SCRATCH + FEATURES
+"""A model is an array that begins with w, S, and room for S x."""
 
-END = 12
-"""The length of these parts of a model."""
-
-LARGEST_LOG = 1e3
-"""Largest absolute value of a weight."""
-
-VARIANCES = np.array([4.0, 16.0, 1.0])
-"""The first variances of the weights."""
-
-_FADE = 0.9995
+_LARGEST_WEIGHT = 1e3
 _LEAST_SLOPE = 1e-3
+_FADE = 0.99999
 
 
 @step
@@ -37,33 +37,38 @@ def sigmoid(log: float) -> Any:
 
 
 @step
-def move_model(model: Any, x: Any, s: float, error: float) -> None:
-    """One step of the logistic regression on the features x, which predicted s with this error, in place; b >= 0."""
-    slope, S = max(s * (1.0 - s), _LEAST_SLOPE), COVARIANCE
-    for i in range(3):
-        for j in range(3):
-            model[S + 3 * i + j] *= _FADE
-        model[S + 4 * i] += (1.0 - _FADE) * VARIANCES[i]
-    g = (
-        model[S] * x[0] + model[S + 1] * x[1] + model[S + 2] * x[2],
-        model[S + 3] * x[0] + model[S + 4] * x[1] + model[S + 5] * x[2],
-        model[S + 6] * x[0] + model[S + 7] * x[1] + model[S + 8] * x[2],
-    )
-    whole = 1.0 + slope * (g[0] * x[0] + g[1] * x[1] + g[2] * x[2])
-    for i in range(3):
-        model[i] = min(max(model[i] + g[i] * error / whole, -LARGEST_LOG), LARGEST_LOG)
-        for j in range(3):
-            model[S + 3 * i + j] -= g[i] * g[j] * slope / whole
-    model[B] = max(model[B], 0.0)
+def dot(model: Any, x: Any) -> Any:
+    """w.x for a tuple of features."""
+    return model[0] * x[0] + model[1] * x[1] + model[2] * x[2] + model[3] * x[3]
 
 
-def is_sound_logistic(model: np.ndarray) -> bool:
+@apart
+def move(model: Any, x: Any, variances: Any, y: float, n: float) -> None:
+    """Learn the label y, 0 or 1, in place; every label moves S a little back towards its first variances."""
+    s, g = sigmoid(dot(model, x)), _SCRATCH
+    slope, whole = n * max(s * (1.0 - s), _LEAST_SLOPE), 1.0
+    for i in range(FEATURES):
+        row = COVARIANCE + FEATURES * i
+        for j in range(FEATURES):
+            model[row + j] *= _FADE
+        model[row + i] += (1.0 - _FADE) * variances[i]
+        model[g + i] = 0.0
+        for j in range(FEATURES):
+            model[g + i] += model[row + j] * x[j]
+        whole += slope * model[g + i] * x[i]
+    for i in range(FEATURES):
+        moved = model[i] + n * model[g + i] * (y - s) / whole
+        model[i] = min(max(moved, -_LARGEST_WEIGHT), _LARGEST_WEIGHT)
+        for j in range(FEATURES):
+            model[COVARIANCE + FEATURES * i + j] -= model[g + i] * model[g + j] * slope / whole
+
+
+def is_sound_logistic(model: np.ndarray, variances: np.ndarray) -> bool:
     """Whether the weights from a file are possible, and above all their covariances not too large."""
-    S = model[COVARIANCE:END].reshape(3, 3)
-    largest = np.sqrt(np.outer(VARIANCES, VARIANCES)) * (1.0 + 1e-6)
+    S = model[COVARIANCE:_SCRATCH].reshape(FEATURES, FEATURES)
+    largest = np.sqrt(np.outer(variances, variances)) * (1.0 + 1e-6)
     return (
-        all_within(model[[A, C]], -LARGEST_LOG, LARGEST_LOG)
-        and all_within(model[B], 0.0, LARGEST_LOG)
+        all_within(model[:FEATURES], -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
         and all_within(np.diagonal(S), 0.0, LARGEST)
         and all_within(np.abs(S) - largest, -LARGEST, 0.0)
     )

@@ -13,14 +13,17 @@ import numpy as np
 from .interval import best
 
 STAKES = [2.0**-j for j in range(16)]
-KAPPA, LEAST, RAISED, SHRINK = 4.0, 0.002, 1.3, 10.0
+KAPPA, LEAST, RAISED, SHRINK = 3.5, 0.002, 1.3, 10.0
+VARIANCES = [4.0, 16.0, 1.0, 4.0]
 LARGEST_LOG_MU, NEAR = 14.0, 0.5
 WAITS, LOST = "waits", "lost"
 
 
-def weights():
-    """One-sided: largest at 2^-5 and 2^-6, adding up to one."""
+def weights(error, length):
+    """One-sided, adding up to one: largest at 2^-5 and 2^-6, or where a known length needs it."""
     raw = [(1.0 + max(5.0 - j, 0.5 * (j - 6.0), 0.0)) ** -3.5 for j in range(16)]
+    if length < math.inf:
+        raw = [(1.0 + abs(j - min(max(math.log2(error * length / 25.0), 0.0), 15.0))) ** -3.0 for j in range(16)]
     return [w / sum(raw) for w in raw]
 
 
@@ -55,9 +58,10 @@ class Promise:
     def __init__(self, error=0.05, alpha=0.05, length=math.inf):
         self.error, self.alpha, self.length = error, alpha, length
         self.rounds = []
-        self.theta, self.S, self.labels = np.array([-2.0, 1.0, 0.0]), np.diag([4.0, 16.0, 1.0]), 0
+        self.theta, self.S, self.labels = np.array([-2.0, 1.0, 0.0, 0.0]), np.diag(VARIANCES), 0
         self.mean, self.seen = 0.0, 0
         self.log_mu, self.nu, self.owed = LARGEST_LOG_MU, 1.0, 0.0
+        self.log_scale, self.mean_chance = 0.0, 0.5
 
     def taken(self):
         return [each for each in self.rounds if not each.withheld]
@@ -82,7 +86,8 @@ class Promise:
         return sum(1 for each in self.rounds if self.on_the_way(each))
 
     def wealth(self, S, logs):
-        return sum(w * math.exp(c * S + L) for w, c, L in zip(weights(), STAKES, logs, strict=True))
+        found = weights(self.error, self.length)
+        return sum(w * math.exp(c * S + L) for w, c, L in zip(found, STAKES, logs, strict=True))
 
     def certified(self):
         unasked, logs = sum(1 for each in self.taken() if not each.asked), self.logs()
@@ -104,18 +109,19 @@ class Promise:
         return np.clip(math.log(max(abs(p) / self.mean, 1e-30)), -8, 8) if self.mean > 0 else 0.0
 
     def features(self, p):
-        return np.array([1.0, -self.z(p), 1.0 if p > 0 else -1.0])
+        return np.array([1.0, -self.z(p), 1.0 if p > 0 else -1.0, max(self.z(p), 0.0)])
 
     def predicted(self, p):
         s = 1.0 / (1.0 + math.exp(-self.theta @ self.features(p)))
         return float(np.clip((s * self.labels + 0.5 * SHRINK) / (self.labels + SHRINK), 1e-4, 0.5))
 
-    def learn(self, p, wrong):
+    def learn(self, p, wrong, P):
         x = self.features(p)
         s = 1.0 / (1.0 + math.exp(-self.theta @ x))
-        self.S = 0.9995 * self.S + 0.0005 * np.diag([4.0, 16.0, 1.0])
-        self.S = np.linalg.inv(np.linalg.inv(self.S) + max(s * (1 - s), 1e-3) * np.outer(x, x))
-        self.theta = self.theta + self.S @ x * (wrong - s)
+        self.S = 0.99999 * self.S + 0.00001 * np.diag(VARIANCES)
+        n = min(1.0 / P, 10.0)
+        self.S = np.linalg.inv(np.linalg.inv(self.S) + n * max(s * (1 - s), 1e-3) * np.outer(x, x))
+        self.theta = self.theta + n * self.S @ x * (wrong - s)
         self.theta[1] = max(self.theta[1], 0.0)
         self.labels += 1
 
@@ -124,6 +130,14 @@ class Promise:
         if mu * e >= 1.0:
             return 1.0
         return min(max(math.sqrt(self.nu * mu * e * (1 - e) / (1 - mu * e)), LEAST), 1.0)
+
+    def focused(self, p, P):
+        if self.labels < 20 or not self.mean > 0:
+            return P
+        G = math.exp(-((abs(p) / self.mean / math.exp(self.log_scale)) ** 2))
+        self.mean_chance += 0.005 * (P - self.mean_chance)
+        self.log_scale += 0.05 * (0.8 * self.mean_chance - G)
+        return max(P, G)
 
     def foreseen(self, log_mu, ahead):
         edges = np.exp(np.linspace(math.log(1e-4), math.log(0.5), 49))
@@ -161,7 +175,7 @@ class Promise:
         if number % 50 == 0:
             self.look_ahead()
         e, logs, D = self.predicted(p), self.logs(), self.delivered()
-        P = self.P(e)
+        P = self.focused(p, self.P(e))
         coming = self.coming()
         hopeful = self.logs(True) if coming else logs
         while P < 1.0 and not self.keeps(P, e, hopeful, D + coming):
@@ -171,7 +185,7 @@ class Promise:
             P = min(RAISED * P, 1.0)
         answered = sum(1 for each in self.rounds if isinstance(each.answer, bool))
         withheld = coming > 0 and (self.owed >= 1.0 or coming > 7.0 / self.error + 0.25 * answered)
-        self.owed += -in_time if withheld else 0.5 * (P - in_time)
+        self.owed += -in_time if withheld else 1.5 * (P - in_time)
         asked = u < P and not withheld
         self.rounds.append(Round(number, p, P, e, asked, withheld, WAITS if asked else None))
         self.seen += 1
@@ -180,7 +194,7 @@ class Promise:
 
     def tell(self, number, wrong):
         self.rounds[number].answer = bool(wrong)
-        self.learn(self.rounds[number].p, bool(wrong))
+        self.learn(self.rounds[number].p, bool(wrong), self.rounds[number].P)
 
     def forget(self, number):
         self.rounds[number].answer = LOST

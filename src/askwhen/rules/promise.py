@@ -9,8 +9,8 @@ account of :mod:`askwhen.rules.promise_account` bounds how many of them are wron
 2. the label is withheld where a budget could not pay the question, and where answers are late, as follows.
 
 A question that waits counts as if its answer disagreed, so late answers raise that probability. They must not make the
-rule ask more: it is compared with what it would be if all answers on their way agreed, and as soon as half of the
-difference adds up to a whole question, rounds are withheld for as many questions. They are also withheld while more
+rule ask more: it is compared with what it would be if all answers on their way agreed, and as soon as one
+and a half times the difference adds up to a whole question, rounds are withheld for as many questions. They are also withheld while more
 questions wait than a quarter of the answers so far, and those of the beginning. Questions open for some 2,000 rounds do
 not count as being on their way.
 """
@@ -80,8 +80,10 @@ from .promise_policy import (
     PERIOD,
     RECENT,
     TOKENS,
+    VARIANCES,
     distance_of,
     earn,
+    focused,
     learn,
     look_ahead,
     new_model,
@@ -94,7 +96,7 @@ from .promise_policy import (
 )
 
 _RAISED = 1.3
-_CAUSED = 0.5  # part of a higher probability that counts: labels that are asked for now spare later ones
+_CAUSED = 1.5  # late answers also teach late, so that more is asked than the higher probability says
 
 
 @contract.begin_round.of(PromiseState)
@@ -124,7 +126,8 @@ def choose(rule: Any, p: float, q: float) -> Any:
     """The probability of asking about this margin, and whether the label is withheld, before the draw; in place."""
     last, on_the_way = rule.last, number_hoped(rule)
     e = predicted(rule, p, q)
-    chance, delivered, withheld = wanted(rule, e), rule.sums[DELIVERED], False
+    chance = focused(rule, distance_of(rule, p, q), wanted(rule, e))
+    delivered, withheld = rule.sums[DELIVERED], False
     write_factors(rule, chance, e)
     if on_the_way > 0.0:
         hopeful(rule, on_the_way, rule.factors[3])
@@ -225,7 +228,7 @@ def _note_label(rule: Any, right: bool, chance: float) -> None:
             sums[WRONG] += 1.0
         sums[EXPECTED] += ((1.0 if wrong else 0.0) - e) * (1.0 - facts[P]) / facts[P]
     deliver(rule)
-    learn(rule, facts[MARGIN], facts[FORM], wrong)
+    learn(rule, facts[MARGIN], facts[FORM], wrong, facts[P])
 
 
 @contract.restart_rule.of(PromiseState)
@@ -260,7 +263,7 @@ def _is_sound(rule: Any) -> Any:
         and abs(float(np.exp(rule.weights).sum()) - 1.0) < 1e-9
         and all_within(rule.standing, 0.0, np.inf)
         and all_within(rule.factors, 0.0, np.inf)
-        and is_sound_logistic(rule.model)
+        and is_sound_logistic(rule.model, VARIANCES)
         and all_within(rule.recent, 0, BINS - 1)
         and all_within(rule.histogram, 0.0, RECENT)
     )

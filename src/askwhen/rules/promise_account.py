@@ -43,6 +43,7 @@ KEPT = 1.0 + 1e-6
 """What ``standing`` must add up to, so that rounding cannot turn a broken promise into a kept one."""
 
 _LARGEST_LOG = 600.0
+_WRONG_PER_STAKE, _POWER = 25.0, 3.0
 _FIRST_MISTAKES = 7.0  # that many wrong labels cannot be excluded before anything was asked
 
 ROUNDS, DELIVERED, UNASKED, ASKED, ANSWERED, WRONG, WITHHELD, FORGOTTEN, REPLACED, CORRECTED = range(10)
@@ -258,8 +259,12 @@ def stakes() -> np.ndarray:
 
 
 def first_weights(length: float, error: float) -> np.ndarray:
-    """Logarithms of the weights of the stakes."""
-    return log_weights(stakes())
+    """Logarithms of the weights of the stakes: where the length is known, largest where that horizon needs it."""
+    if length == math.inf:
+        return log_weights(stakes())
+    best = min(max(math.log2(error * length / _WRONG_PER_STAKE), 0.0), STAKES - 1.0)
+    weights = (1.0 + np.abs(np.arange(STAKES) - best)) ** -_POWER
+    return np.asarray(np.log(weights / weights.sum()))
 
 
 def log_factors(chance: float, e: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

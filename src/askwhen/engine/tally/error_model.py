@@ -28,16 +28,21 @@ from ...betting import ERRORS, LEVELS
 from ...compiled.steps import apart, step
 from ...contracts.learner import LARGEST_COUNT
 from ...linalg.vectors import LARGEST, all_within
-from ...logistic import COVARIANCE, VARIANCES, A, B, C, is_sound_logistic, move_model, sigmoid
+from ...logistic import sigmoid
 
+A, B, C, COVARIANCE = range(4)
 LABELS, SUM, SQUARES, COUNT, CENTRE, SCALE, TRUST = range(12, 19)
-"""Indices in the model after a, b, c and nine covariances: the number of labels; of p the sum, the sum of squares and
-the count; and from the last update of z's scale: the mean, 1 / deviation, and the shrinkage factor."""
+"""Indices in the model: a, b and c; nine covariances; the number of labels; of p the sum, the sum of squares and the
+count; and from the last update of z's scale: the mean, 1 / deviation, and the shrinkage factor."""
 
 _FIRST_B = 3.0
+_VARIANCES = np.array([4.0, 16.0, 1.0])
+_FADE = 0.9995
+_LEAST_SLOPE = 1e-3
 _FEW = 16.0
 SHRINK = 60.0
 _LARGEST_Z = 8.0
+_LARGEST_LOG = 1e3
 
 BETWEEN = np.sqrt(ERRORS[1:] * ERRORS[:-1])
 """Boundaries between levels."""
@@ -47,15 +52,20 @@ def new_model() -> np.ndarray:
     """A model before the first label."""
     model = np.zeros(19)
     model[B] = _FIRST_B
-    model[COVARIANCE:LABELS:4] = VARIANCES
+    model[COVARIANCE:LABELS:4] = _VARIANCES
     model[[SCALE, TRUST]] = 1.0
     return model
 
 
 def is_sound_model(model: np.ndarray) -> bool:
     """Whether a model that was read from a file is possible; above all, whether its covariances are not too large."""
+    S = model[COVARIANCE:LABELS].reshape(3, 3)
+    largest = np.sqrt(np.outer(_VARIANCES, _VARIANCES)) * (1.0 + 1e-6)
     return (
-        is_sound_logistic(model)
+        all_within(model[[A, C]], -_LARGEST_LOG, _LARGEST_LOG)
+        and all_within(model[B], 0.0, _LARGEST_LOG)
+        and all_within(np.diagonal(S), 0.0, LARGEST)
+        and all_within(np.abs(S) - largest, -LARGEST, 0.0)
         and all_within(model[[LABELS, COUNT]], 0.0, LARGEST_COUNT)
         and all_within(model[SQUARES], 0.0, LARGEST)
         and all_within(model[[SUM, CENTRE]], -LARGEST, LARGEST)
@@ -140,6 +150,27 @@ def learn_label(model: Any, p: float, positive: bool) -> None:
     """Learn that the label at margin p was ``positive`` or not, in place."""
     s, x = sigmoid(log_odds(model, p)), (1.0, standing(model, p), 1.0 if p > 0.0 else -1.0)
     move_model(model, x, s, (1.0 if positive else 0.0) - s)
+
+
+@step
+def move_model(model: Any, x: Any, s: float, error: float) -> None:
+    """One step of the logistic regression on the features x, which predicted s with this error, in place."""
+    slope, S = max(s * (1.0 - s), _LEAST_SLOPE), COVARIANCE
+    for i in range(3):
+        for j in range(3):
+            model[S + 3 * i + j] *= _FADE
+        model[S + 4 * i] += (1.0 - _FADE) * _VARIANCES[i]
+    g = (
+        model[S] * x[0] + model[S + 1] * x[1] + model[S + 2] * x[2],
+        model[S + 3] * x[0] + model[S + 4] * x[1] + model[S + 5] * x[2],
+        model[S + 6] * x[0] + model[S + 7] * x[1] + model[S + 8] * x[2],
+    )
+    whole = 1.0 + slope * (g[0] * x[0] + g[1] * x[1] + g[2] * x[2])
+    for i in range(3):
+        model[i] = min(max(model[i] + g[i] * error / whole, -_LARGEST_LOG), _LARGEST_LOG)
+        for j in range(3):
+            model[S + 3 * i + j] -= g[i] * g[j] * slope / whole
+    model[B] = max(model[B], 0.0)
 
 
 @apart
