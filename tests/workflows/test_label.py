@@ -137,3 +137,36 @@ def test_a_row_that_was_answered_before_takes_that_answer_at_no_cost():
     again = label_file("r.csv", asked, None, options)
     assert again.sampler.questions == len(asked.rows)
     assert len({tuple(X[row]) for row in asked.rows}) < len(asked.rows)
+
+
+class Knowing(Scripted):
+    """Answers rightly: the first column decides. Skips one row."""
+
+    def answer(self, question, session, note):
+        self.seen.append((question.row, note))
+        return "" if len(self.seen) == 5 else "yes" if float(question.record["a"]) > 0 else "no"
+
+
+def test_a_promise_ends_with_a_label_for_every_row_and_says_how_good_they_are(tmp_path):
+    X = np.random.default_rng(1).standard_normal((1500, 2))
+    np.savetxt("pile.csv", X, delimiter=",", header="a,b", comments="")
+    options = LabelOptions(labels=None, errors=0.1, delivered="delivered.csv")
+    first = label_file("pile.csv", Scripted(*(["yes"] * 0)), None, options)
+    assert not first.ended
+    person = Knowing()
+    found = label_file("pile.csv", person, None, options)
+    assert found.ended
+    rows = [line.split(",") for line in pathlib.Path("delivered.csv").read_text().splitlines()]
+    assert rows.pop(0) == ["row", "label", "by", "certainty"]
+    assert [int(row) for row, *_ in rows] == list(range(1500))
+    by = [each[2] for each in rows]
+    assert by.count("person") == len(person.seen) - 1 == found.sampler.promise.answered
+    assert by.count("") == 1
+    assert by.count("model") > 800
+    assert all((0.5 <= float(each[3]) <= 1.0) == (each[2] == "model") for each in rows if each[3])
+    wrong = sum(each[1] != ("yes" if x > 0 else "no") for each, x in zip(rows, X[:, 0], strict=True) if each[1])
+    promise = found.sampler.promise
+    assert wrong / 1499 <= promise.certified <= 0.1
+    share = f"{100 * promise.certified:.1f} %"
+    asked = f"{promise.answered:,} by you"
+    assert found.promise == f"1,499 labels delivered, {asked}; at most {share} of them are wrong, 95 % confidence"

@@ -108,6 +108,30 @@ class Labels(click.ParamType[float]):
         return made
 
 
+class Errors(click.ParamType[float]):
+    """A share of errors, as in 5% or 0.05."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """A share between 0 and 1."""
+        text = str(value).strip()
+        try:
+            found = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+        except ValueError:
+            found = 0.0
+        if not 0.0 < found < 1.0:
+            self.fail(f"{text!r} is not a share of errors; write one below 100%, as in 5% or 0.05.", param, ctx)
+        return found
+
+
+ERRORS = click.option(
+    "--errors",
+    type=Errors(),
+    help="Promise that at most this share of the delivered labels is wrong, as in 5%; ask only as much as that needs.",
+)
+
+
 class Seconds(click.ParamType[float | None]):
     """A time: 60s, 5m, 1h, a number of seconds, or never."""
 

@@ -9,10 +9,10 @@ account of :mod:`askwhen.rules.promise_account` bounds how many of them are wron
 2. the label is withheld where a budget could not pay the question, and where answers are late, as follows.
 
 A question that waits counts as if its answer disagreed, so late answers raise that probability. They must not make the
-rule ask more: it is compared with what it would be if all answers on their way agreed, and as soon as one
-and a half times the difference adds up to a whole question, rounds are withheld for as many questions. They are also withheld while more
-questions wait than a quarter of the answers so far, and those of the beginning. Questions open for some 2,000 rounds do
-not count as being on their way.
+rule ask more: it is compared with what it would be if all answers on their way agreed, and as soon as one and a half
+times the difference adds up to a whole question, rounds are withheld for as many questions. They are also withheld
+while more questions wait than a quarter of the answers so far, and those of the beginning. Questions open for some
+2,000 rounds do not count as being on their way.
 """
 
 from __future__ import annotations

@@ -265,7 +265,20 @@ def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
         costs=None if costs is None else (float(costs[0]), float(costs[1])),
         several=bool(known.get("several", pair is None and _names_classes(prediction, margin))),
         pair=None if pair is None else (pair[0], pair[1]),
+        **_delivered(columns, prediction),
     )
+
+
+def _delivered(columns: dict[str, np.ndarray], prediction: np.ndarray) -> dict[str, np.ndarray]:
+    """With a promise: the delivered labels, and which are withheld; a missing whole number was read as NaN."""
+    if "withheld" not in columns or "delivered" not in columns:
+        return {}
+    found, withheld = columns["delivered"], columns["withheld"].astype(bool)
+    if withheld.any() and prediction.dtype.kind != "f":
+        labels = found[~withheld].astype(prediction.dtype)
+        found = np.full(len(found), None, object)
+        found[~withheld] = labels
+    return {"delivered": found, "withheld": withheld}
 
 
 def _pair_of(prediction: np.ndarray, margin: np.ndarray) -> tuple[Any, Any] | None:

@@ -242,7 +242,12 @@ class Trace:
 
     def to_arrow(self) -> Any:
         """An Arrow table with one row for each round."""
-        return needed("to_arrow", "pyarrow").table(self.columns())
+        arrow, columns = needed("to_arrow", "pyarrow"), self.columns()
+        table = arrow.table(columns)
+        if "delivered" in columns and table.column("delivered").type == arrow.null():  # all of them are withheld
+            types, at = table.schema.field("prediction").type, table.schema.get_field_index("delivered")
+            table = table.set_column(at, "delivered", table.column("delivered").cast(types))
+        return table
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file with one row for each round."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import time
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
+from ..contracts.rule import Rule
 from ..contracts.sampler import SamplerLike
 from ..data.instances import Instances
 from ..data.schema import Schema
 from ..data.schema_json import to_json
 from ..data.unlabelled import read_records
 from ..labelling.answers import Answers, AnswerStore, digest_of
+from ..labelling.delivered import delivered_labels, write_delivered
 from ..labelling.session import Labelling, ShownInstance
 from ..learners import Mixture
 from ..prepare import Prepare
@@ -24,7 +27,7 @@ from ..sampler import Sampler
 from . import notes as notes_of_models
 from .observer import Say, silent
 from .outputs import check_outputs
-from .source import Source, arguments, share_of
+from .source import Source, arguments, promise_of, share_of
 from .tasks import write_prodigy
 
 _OF_RECORDS = (
@@ -66,8 +69,12 @@ class LabelOptions:
     ----------
     classes : sequence of str
         The labels; two or more.
-    labels : float
-        How many rows to ask about: a share, or a number above 1.
+    labels : float or None
+        How many rows to ask about: a share, or a number above 1. With ``errors``, None: as many as the promise needs.
+    errors : float, optional
+        Promise that at most this share of the delivered labels is wrong, see :class:`askwhen.PromiseRule`.
+    delivered : str, optional
+        With ``errors``: a CSV file for the label of every row, who gave it, and how certain it is.
     answers : str or AnswerStore, optional
         Where answers go: a CSV file, by default the file's name with .labels.csv, or another store.
     model : str, optional
@@ -81,7 +88,9 @@ class LabelOptions:
     """
 
     classes: Sequence[str] = ("no", "yes")
-    labels: float = 0.1
+    labels: float | None = 0.1
+    errors: float | None = None
+    delivered: str | None = None
     answers: str | AnswerStore | None = None
     model: str | None = None
     prodigy: str | None = None
@@ -91,13 +100,17 @@ class LabelOptions:
 
 
 class LabelResult(NamedTuple):
-    """The result of a session: whether the stream came to its end, the sampler, all answers so far, and the files."""
+    """The result of a session: whether the stream came to its end, the sampler, all answers so far, and the files.
+
+    ``promise`` says how many labels are delivered and how many of them may be wrong, where that was promised.
+    """
 
     ended: bool
     sampler: SamplerLike
     counts: dict[str, int]
     answers: str
     model: str
+    promise: str | None = None
 
 
 def label_file(
@@ -128,7 +141,7 @@ def label_file(
     model = options.model or f"{stem}.askwhen"
     answers = f"{stem}.labels.csv" if options.answers is None else options.answers
     written = answers if isinstance(answers, str) else None
-    check_outputs(file, model=model, answers=written, prodigy=options.prodigy)
+    check_outputs(file, model=model, answers=written, prodigy=options.prodigy, delivered=options.delivered)
     fresh = _new_sampler(options, Source(file, reading))
     reading = _as_before(model, reading, file)
     store = Answers(answers) if isinstance(answers, str) else answers
@@ -156,9 +169,14 @@ def label_file(
         say(columns.summary)
     if options.prodigy is not None:
         write_prodigy(options.prodigy, file, reading | {"text": columns.texts}, store.given, options.classes)
+    if options.delivered is not None:
+        rows = (x for x, _ in _records(file, reading, columns))
+        labels = delivered_labels(rows, copy.deepcopy(fresh), store.given, options.classes)
+        write_delivered(options.delivered, labels)
     if session.unused:
         say(f"{session.unused} answers were not learnt from: with these settings their rows are not asked about.")
-    return LabelResult(ended, session.sampler, session.counts(), store.name, model)
+    promise = None if options.errors is None else str(cast(Sampler, session.sampler).promise.certificate)
+    return LabelResult(ended, session.sampler, session.counts(), store.name, model, promise)
 
 
 def _as_before(model: str, reading: dict[str, Any], file: str) -> dict[str, Any]:
@@ -177,7 +195,7 @@ def _as_before(model: str, reading: dict[str, Any], file: str) -> dict[str, Any]
 def _new_sampler(options: LabelOptions, source: Source) -> SamplerLike:
     """A sampler that has learnt nothing."""
     several = list(options.classes) if len(options.classes) > 2 else None
-    prepare, rule = None if options.raw else Prepare(), _rule(options.labels, source)
+    prepare, rule = None if options.raw else Prepare(), _rule(options, source)
     learner = Mixture(classes=None if several is None else len(several))
     return Sampler(learner, rule, prepare=prepare, seed=options.seed, classes=several)
 
@@ -222,9 +240,12 @@ def _records(file: str, reading: dict[str, Any], columns: _Columns, **more: Any)
     return read_records(file, settled=columns.settled, **chosen, **more)
 
 
-def _rule(labels: float, source: Source) -> BudgetRule:
-    """A budget for a share of the rows, or for a number of labels."""
-    rows = source.count() or 1
+def _rule(options: LabelOptions, source: Source) -> Rule:
+    """A promise, or a budget for a share of the rows or for a number of labels."""
+    labels, rows = options.labels, source.count() or 1
+    if options.errors is not None:
+        return promise_of(options.errors, labels, rows)
+    labels = 0.1 if labels is None else labels
     return BudgetRule(share_of(labels, rows), most=None if labels <= 1.0 else int(labels), length=rows)
 
 

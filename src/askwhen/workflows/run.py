@@ -24,7 +24,7 @@ from .outputs import check_outputs, free_name
 from .predict import load
 from .run_baselines import RunBaselines
 from .run_files import RunFiles
-from .source import NothingLeftError, Source, class_names, of_file, share_of
+from .source import NothingLeftError, Source, class_names, of_file, promise_of, share_of
 from .stopping import Stopping
 
 _DOUBTFUL = 1000
@@ -41,6 +41,9 @@ class RunOptions:
         For a new sampler: its name, its hyperparameters, how many labels it may ask for (a share, or a number above
         1), the costs of a false positive and a false negative, its labels where there are several, its random seed, and
         whether instances are taken as they are, without scaling them.
+    errors : float, optional
+        Promise that at most this share of the delivered labels is wrong, see :class:`askwhen.PromiseRule`; ``labels``
+        is then the most that may be asked for.
     shuffle : bool
         Whether to take the instances in another order, which the seed decides.
     everything, baselines, window
@@ -66,6 +69,7 @@ class RunOptions:
     algorithm: str = "default"
     hyperparameters: dict[str, Any] = field(default_factory=dict)
     labels: float | None = None
+    errors: float | None = None
     costs: tuple[float, float] | None = None
     classes: Sequence[str] | None = None
     seed: int = 0
@@ -314,6 +318,9 @@ def _begin(file: str, reading: dict[str, Any], options: RunOptions, say: Say) ->
     if names is not None and options.costs is not None:
         raise ArgumentsError(f"{argument('costs')} are for two labels.", owner="run")
     sampler = _new_sampler(source, options, names, say)
+    if options.errors is not None:
+        rule = promise_of(options.errors, options.labels, source.count())
+        sampler = Sampler(*sampler.parts._replace(rule=rule), seed=options.seed, classes=names)
     if options.costs is not None:
         sampler = Sampler(*sampler.parts, seed=options.seed, costs=options.costs)
     if sampler.learner.regression:

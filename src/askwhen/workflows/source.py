@@ -20,6 +20,7 @@ from ..data.label_spelling import folded
 from ..data.labels import check_positive_label, signs, tallied, whole
 from ..data.schema import Schema
 from ..errors import ArgumentsError, InputError, InputWarning, argument
+from ..rules import PromiseRule
 from .same_file import begins_with, identity
 
 _FEW_FEATURES = 256
@@ -47,6 +48,12 @@ _OF_FILES = (
 def share_of(labels: float, rows: int) -> float:
     """Labels, given as a share or as a number above 1, as a share of the rows."""
     return float(labels) if labels <= 1.0 else min(labels / max(rows, 1), 1.0)
+
+
+def promise_of(errors: float, labels: float | None, rows: int | None) -> PromiseRule:
+    """A promise for a file of so many rows, and with a budget for at most this share or number of labels."""
+    most = None if labels is None or labels <= 1.0 else int(labels)
+    return PromiseRule(errors, most=most, rate=labels if most is None else None, length=rows)
 
 
 def class_names(owner: str, classes: Sequence[str] | None, reading: dict[str, Any]) -> Any:

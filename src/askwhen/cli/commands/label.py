@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 import askwhen as aw
 
 from ..columns import show_columns
-from ..command import Output, command, command_line
-from ..options import FORMAT, RAW, SEED, TABLES, WHAT_COLUMNS, Labels, Listed, reading
+from ..command import Output, command, command_line, given_options
+from ..options import ERRORS, FORMAT, RAW, SEED, TABLES, WHAT_COLUMNS, Labels, Listed, reading
 from ..service_options import (
     ANNOTATOR,
     SERVER,
@@ -60,7 +60,14 @@ _REPLY_SECONDS = 10.0
     type=Labels(),
     default="10%",
     show_default=True,
-    help="How many rows to ask about: a share, as in 10%, or a number, as in 500.",
+    help="How many rows to ask about: a share, as in 10%, or a number, as in 500. With --errors: the most, if given.",
+)
+@ERRORS
+@click.option(
+    "--out",
+    "delivered",
+    metavar="FILE",
+    help="With --errors: write every row's label, who gave it and how certain it is to this CSV file.",
 )
 @reading({"format": FORMAT, **TABLES})
 @WHAT_COLUMNS
@@ -89,7 +96,8 @@ def label(
 ) -> None:
     """Label by hand the rows that are worth a label.
 
-    Shows the rows of FILE that are worth a label, and learns from every answer at once.
+    Shows the rows of FILE that are worth a label, and learns from every answer at once. With --errors every row gets a
+    label, yours where you are asked and the prediction elsewhere, and at most that share of them is wrong.
 
     FILE is CSV, TSV, Parquet, NDJSON or Prodigy's tasks, without labels. Every answer is on the disk before the next
     question; quit whenever you like, and the same command continues where you stopped. To change an old answer, edit
@@ -100,6 +108,7 @@ def label(
 
     \b
     askwhen label mails.csv --classes ham,spam
+    askwhen label mails.csv --classes ham,spam --errors 5% --out labels.csv
     askwhen label --server http://127.0.0.1:8300 --stream mails
     """
     if (file is None) == (server is None):
@@ -117,6 +126,10 @@ def label(
     classes: list[str] = options["classes"]
     if len(classes) < 2 or len(set(classes)) < len(classes) or not all(name.isprintable() for name in classes):
         raise click.UsageError("--classes takes two or more different labels with commas between, as in ham,spam.")
+    if options["errors"] is None and options["delivered"] is not None:
+        raise click.UsageError("--out goes with --errors: it has the labels that are delivered.")
+    if options["errors"] is not None and "labels" not in given_options():
+        options["labels"] = None
     _need_terminal()
     from ...workflows.label import LabelOptions, label_file, text_columns
 
@@ -125,7 +138,10 @@ def label(
     annotator_here = _KeyboardAnnotator(out, Path(file).name, texts, keys_of(classes), classes, guess)
     found = label_file(file, annotator_here, reading, LabelOptions(**options), out.say)
     facts = _facts(found) | {"prodigy": options["prodigy"]}
+    facts |= {"delivered": options["delivered"]}
     out.result(facts, show.label_table(facts))
+    if found.promise is not None:
+        out.say(f"{found.promise}.")
     if not found.ended:
         out.say(f"To go on:\n  {command_line()}")
 
@@ -139,6 +155,7 @@ def _facts(found: LabelResult) -> dict[str, Any]:
         "questions": found.sampler.questions,
         "labels": found.counts,
         "accuracy": show.interval_facts(report.overall) if report.answered else None,
+        "promise": None if found.promise is None else show.promise_facts(cast(Any, found.sampler).promise),
         "sentence": report.sentence(),
         "advice": report.advice(),
         "answers": found.answers,

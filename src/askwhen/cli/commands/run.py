@@ -13,6 +13,7 @@ from ..options import (
     ALGORITHM,
     BASELINES,
     CLASSES,
+    ERRORS,
     RAW,
     SEED,
     SETTINGS,
@@ -45,6 +46,7 @@ _WITH_SERVER = (
     type=Labels(),
     help="How many labels the algorithm may ask for: a share, as in 10% or 0.1, or a number, as in 500.",
 )
+@ERRORS
 @CLASSES
 @click.option("--costs", type=Costs(), help="Costs of a false positive and of a false negative, as in 1,20.")
 @SEED
@@ -125,6 +127,7 @@ def run(
 
     \b
     askwhen run mails.csv --label spam --labels 5% --report mails.html
+    askwhen run mails.csv --label spam --errors 5%
     zcat big.svm.gz | askwhen run - --format svmlight --features 1000 --algorithm sel-p --set b=0.5
     tail -f mails.ndjson | askwhen run - --format ndjson --server http://127.0.0.1:8300 --stream mails --json
     """

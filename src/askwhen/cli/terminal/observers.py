@@ -17,7 +17,19 @@ from . import show
 from .progress import progress_bar, say_if_compiling
 
 OF_MODEL = (
-    *("algorithm", "settings", "labels", "classes", "costs", "seed", "raw", "everything", "baselines", "seed_labels"),
+    *(
+        "algorithm",
+        "settings",
+        "labels",
+        "errors",
+        "classes",
+        "costs",
+        "seed",
+        "raw",
+        "everything",
+        "baselines",
+        "seed_labels",
+    ),
 )
 """Options of ``askwhen run`` that a saved sampler keeps."""
 

@@ -51,7 +51,26 @@ def run_facts(
         "left_out": progress.left_out,
         "order_warning": progress.order_warning,
         "summary": of_run(sampler, progress, name, shown),
+        "promise": promise_facts(sampler.promise) if isinstance(sampler.rule, aw.PromiseRule) else None,
     }
+
+
+def promise_facts(promise: Any) -> dict[str, Any]:
+    """A promise on delivered labels, for programs."""
+    names = (
+        "error",
+        "confidence",
+        "delivered",
+        "answered",
+        "waiting",
+        "withheld",
+        "coverage",
+        "certified",
+        "estimated",
+    )
+    classes = {str(label): each.certified for label, each in promise.classes.items()}
+    more = {"needed": promise.needed, "classes": classes, "warning": promise.warning}
+    return {name: getattr(promise, name) for name in names} | more | {"sentence": f"{promise.certificate}."}
 
 
 def _refitted_facts(found: aw.evaluate.Refitted, regression: bool) -> dict[str, Any]:
@@ -152,6 +171,12 @@ def run_table(facts: dict[str, Any]) -> Group:
     for at, (name, score) in enumerate(facts["baselines"].items()):
         shown = f"{score:.4g}" if "squared_error" in facts else in_percent(score)
         table.add_row("" if at else "baselines", f"{shown}, {name}")
+    if facts["promise"]:
+        table.add_row("promise", f"[bold]{escape(facts['promise']['sentence'])}[/]")
+        if facts["promise"]["withheld"]:
+            table.add_row("withheld", f"{facts['promise']['withheld']:,} rows without a label")
+        if facts["promise"]["warning"]:
+            table.add_row("", escape(facts["promise"]["warning"]))
     table.add_row("labels asked", f"{facts['questions']:,} ({in_percent(facts['label_share'])})")
     table.add_row("updates", f"{facts['updates']:,}")
     switches = facts["switches"]
@@ -362,7 +387,8 @@ def label_table(facts: dict[str, Any]) -> Table:
     """The result of labelling by hand."""
     found = facts["accuracy"]
     given = ", ".join(f"{count:,} {name}" for name, count in facts["labels"].items())
-    shown = {
+    promise = facts["promise"]
+    shown = ({} if promise is None else {"promise": promise["sentence"]}) | {
         "rows seen": f"{facts['rows_seen']:,}" + (", all of them" if facts["ended"] else ""),
         "asked about": f"{facts['questions']:,}",
         "answers": given,
@@ -372,6 +398,10 @@ def label_table(facts: dict[str, Any]) -> Table:
         "answers in": facts["answers"],
         "sampler in": facts["model"],
     }
+    if facts.get("delivered"):
+        shown["delivered in"] = facts["delivered"]
+    if promise is not None and promise["warning"]:
+        shown["warning"] = promise["warning"]
     return facts_table(shown)
 
 
