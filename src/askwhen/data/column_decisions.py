@@ -31,6 +31,8 @@ SHORTEST_VECTOR = 16
 
 EMPTY = "empty"
 
+_ALWAYS = "always "
+
 _ENOUGH = 20
 """With fewer rows no column is left out for being constant or an identifier."""
 _MANY = 1000
@@ -70,6 +72,13 @@ def decide(
     if numbers is not None:
         return _compact_dates(name, numbers[0]) or _of_numbers(name, *numbers)
     return _of_texts(Words.of(table, name), time_format, decimal)
+
+
+def is_constant(column: Column | Undecided) -> bool:
+    """Whether a column is left out for being empty or always the same."""
+    if not isinstance(column, OtherColumn) or column.role != "dropped":
+        return False
+    return column.why == EMPTY or column.why.startswith(_ALWAYS)
 
 
 _TEXTS = ("text", "string", "large_string")
@@ -142,7 +151,7 @@ def _of_numbers(name: str, values: np.ndarray, whole: bool) -> Column:
     low, high = present.min(), present.max()
     if whole and len(values) >= _ENOUGH:
         if low == high and not gaps:
-            return OtherColumn(name, why=f"always {low:g}")
+            return OtherColumn(name, why=f"{_ALWAYS}{low:g}")
         why = _why_identifier(name, present)
         if why is not None:
             return OtherColumn(name, why=why)
@@ -210,7 +219,7 @@ def _of_texts(words: Words, time_format: str | None, decimal: str | None) -> Col
     if not texts:
         return OtherColumn(name, why=EMPTY)
     if len(texts) == 1 and words.n == words.rows >= _ENOUGH:
-        return OtherColumn(name, why=f"always {texts[0]!r:.40}")
+        return OtherColumn(name, why=f"{_ALWAYS}{texts[0]!r:.40}")
     pair = {text.strip().lower() for text in texts}
     for flags in FLAGS:
         if pair == {*flags}:

@@ -22,6 +22,7 @@ from .column_decisions import (
     category,
     decide,
     holds_lists,
+    is_constant,
     is_embedding,
     names,
     of_lists,
@@ -59,7 +60,7 @@ def infer(table: ColumnTable, choices: ColumnChoices, path: Any = "the table") -
 
 def found_columns(table: ColumnTable, choices: ColumnChoices, path: Any = "the table") -> list[Column]:
     """The columns of a schema that ``complete`` makes of them."""
-    table = table.head(ROWS)
+    every, table = table, table.head(ROWS)
     vectors = _chosen_vectors(table, choices, path)
     expanded = tuple(part for parts in vectors.values() for part in parts)
     choices._replace(vector=expanded).check(table.known, path)
@@ -82,6 +83,8 @@ def found_columns(table: ColumnTable, choices: ColumnChoices, path: Any = "the t
             found[name] = _chosen(table, name, choices)
         else:
             found[name] = decide(table, name, choices.time_format, choices.decimal)
+            if is_constant(found[name]) and every.rows > table.rows:
+                found[name] = decide(every, name, choices.time_format, choices.decimal)
     columns = _settled(found, choices, path)
     if all(isinstance(column, OtherColumn) for column in columns):
         columns = [_spared(table, column) for column in columns]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ class Instances:
         The file, for errors.
     schema : Schema, optional
         What each column is, where that is known; otherwise it is found from the first table.
+    told : collection of str
+        The columns of whose odd values a decision has said, so that no warning repeats it.
 
     Attributes
     ----------
@@ -36,7 +39,9 @@ class Instances:
         What each column is, once it is known; None with ``columns.names``.
     """
 
-    def __init__(self, columns: ColumnChoices, path: Any, schema: Schema | None = None) -> None:
+    def __init__(
+        self, columns: ColumnChoices, path: Any, schema: Schema | None = None, told: Collection[str] = ()
+    ) -> None:
         self.columns, self.path, self.schema = columns, path, schema
         self._features: Schema | NamedFeatures | None = schema if columns.names is None else NamedFeatures(columns)
         self._times = Times(columns.time, path, columns.time_format)
@@ -45,7 +50,7 @@ class Instances:
         self._before = 0
         self._cache: VectorCache | None = None
         self._has_skipped = False
-        self._told: set[str] = set()  # columns of whose odd values a warning or a decision has said
+        self._told: set[str] = {*told}
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -75,7 +80,7 @@ class Instances:
             self.columns = self.columns._replace(label=self.schema.label)
         if self._features is None:
             self._features = self.schema = infer(table, self.columns, self.path)
-            self._told |= {*self.columns.numbers}
+            self._told |= self.schema.told
         else:
             self.columns.check(table.known, self.path)
             self._features.check(table.known, self.path)

@@ -158,6 +158,11 @@ class Schema:
         return frozenset(name for column in (*numbers, *vectors) for name in column.needed)
 
     @property
+    def told(self) -> set[str]:
+        """The columns whose decision says that some values are taken for missing."""
+        return {column.name for column in self._of(NumberColumn) if "missing, such as" in column.why}
+
+    @property
     def label(self) -> str | None:
         """The column of labels, where it is known."""
         return next((column.name for column in self._of(OtherColumn) if column.role == "label"), None)

@@ -25,6 +25,7 @@ from .labels import MANY, check_positive_label, pair_of, signs, signs_of_pair, w
 from .read_request import ReadRequest
 from .reading_checks import check_reading, checked_choices, several_names
 from .schema import Schema
+from .whole_file import of_whole_file
 
 
 @dataclasses.dataclass(eq=False)
@@ -68,6 +69,7 @@ class Stream:
     names: tuple[str, ...] | None = dataclasses.field(default=None, init=False)
     words: tuple[str, str] | None = dataclasses.field(default=None, init=False)
     pair: tuple[str, str] | None = dataclasses.field(default=None, init=False)
+    _told: Collection[str] = dataclasses.field(default=(), init=False)
 
     @property
     def schema(self) -> Schema | None:
@@ -77,6 +79,9 @@ class Stream:
             with closing(FORMATS[self.format].chunks(request)) as chunks:
                 next(chunks, None)
             self._found(request)
+            if self._schema is not None:
+                self._schema = of_whole_file(self._schema, FORMATS[self.format], request)
+                self._told = self._schema.told
         return self._schema
 
     @property
@@ -105,13 +110,14 @@ class Stream:
     def _request(self, report: Report | None) -> ReadRequest:
         facts = (self.columns, self.zero_based, self.several, self.rows, self.n_features, self.n_labels)
         has_tables = FORMATS[self.format].tables is not None
-        instances = Instances(self.columns, self.path, self._schema) if has_tables else None
+        instances = Instances(self.columns, self.path, self._schema, self._told) if has_tables else None
         how = (self.delimiter, self.encoding, report, self.target == "class")
         return ReadRequest(self.path, *facts, *how, instances)
 
     def _chunks(self, report: Report | None) -> Generator[tuple[Any, ...]]:
         before, found_positive, seen, spellings = 0, self.positive is None, set[str](), Spellings()
         held: tuple[Any, ...] | None = None
+        _ = self.schema  # which the whole file decides, where it can be read twice
         request = self._request(report)
         with closing(FORMATS[self.format].chunks(request)) as chunks:
             for X, y, times, _ in chunks:

@@ -14,13 +14,14 @@ from .. import encoders
 from ..errors import InputError
 from .column_choices import LABELS, ColumnChoices
 from .column_table import ColumnTable
-from .files import Report, check_readable
+from .files import Report, check_readable, is_piped
 from .format import Format
 from .formats import FORMATS, format_of
 from .instances import Instances
 from .read_request import ReadRequest
 from .reading_checks import check_reading, checked_choices, several_names
 from .schema import Schema
+from .whole_file import of_whole_file
 
 _ROWS = 1 << 12
 
@@ -88,10 +89,23 @@ def read_records(
     )
     columns = checked_choices(found, columns, schema)._replace(drop=hidden)
     check_readable("read", name)
-    instances = Instances(columns, name, schema)
+    request = ReadRequest(name, columns, rows=_ROWS, delimiter=delimiter, encoding=encoding)
+    told = set[str]()
+    if schema is None and names is None and not is_piped(name):
+        schema = _schema_of(found, request)
+        told = set() if schema is None else schema.told
+    instances = Instances(columns, name, schema, told)
     tables = tables_of(name, found, columns, delimiter, encoding, instances=instances)
     with closing(tables), closing(instances):
         yield from _rows(tables, instances, skip, passed, settled)
+
+
+def _schema_of(format: Format, request: ReadRequest) -> Schema | None:
+    """What each column of a file is taken for; None for a file without rows."""
+    instances = Instances(request.columns, request.path)
+    with closing(_check_tables(format)(request._replace(instances=instances))) as tables:
+        next(tables, None)
+    return None if instances.schema is None else of_whole_file(instances.schema, format, request)
 
 
 def _rows(
