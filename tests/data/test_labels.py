@@ -118,9 +118,13 @@ def test_a_third_text_in_a_later_chunk_is_refused(tmp_path, monkeypatch):
 
 def test_labels_that_differ_only_by_case_or_blanks_are_said_and_folded_if_asked(tmp_path):
     path = written(tmp_path / "a.csv", ["spam", " ham", "Spam ", "ham"] * 20)
-    with pytest.warns(InputWarning, match="'spam' and 'Spam ', .*; fold_labels=True .* takes them for one"):
-        y = aw.data.read(path, target="class").load()[1]
-    assert len({*y.tolist()}) == 4
+    with (
+        pytest.warns(InputWarning, match="'spam' and 'Spam ', .*; fold_labels=True .* takes them for one"),
+        pytest.raises(aw.InputError, match="give fold_labels=True to take those that differ only by case") as found,
+    ):
+        aw.data.read(path).load()
+    assert found.value.mend == {"fold_labels": True}
+    assert len({*aw.data.read(path, target="class").load()[1].tolist()}) == 4
     stream = aw.data.read(path, fold_labels=True)
     assert stream.load()[1].tolist() == [1.0, -1.0] * 40
     assert stream.words == ("ham", "spam")

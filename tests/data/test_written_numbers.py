@@ -106,7 +106,7 @@ def test_files_of_any_writing_have_the_same_numbers_and_say_what_does_not_fit(tm
     euros = [f"{x:,.2f} €".translate(str.maketrans(",.", ".,")) for x in prices]
     german.write_text("price;y\n" + "".join(f"{x};{i % 2}\n" for i, x in enumerate(euros)))
     stream = aw.data.read(german)
-    summary = "Columns: 1 number; price: has a decimal comma and the sign €."
+    summary = "Columns: 1 number; price has a decimal comma and the sign €."
     assert stream.schema.summary() == summary
     assert (stream.load()[0] == aw.data.read(plain).load()[0]).all()
     assert from_json(to_json(stream.schema)) == stream.schema

@@ -234,7 +234,11 @@ def suggested_command(error: Exception) -> str:
         suggested[option.removeprefix("--")] = value
     if not suggested or not all(name in options and (value or value == ()) for name, value in suggested.items()):
         return ""
-    add = [f"{options[name]} {_quoted(_written(value))}" for name, value in suggested.items() if value]
+    add = [
+        options[name] if value is True else f"{options[name]} {_quoted(_written(value))}"
+        for name, value in suggested.items()
+        if value
+    ]
     return command_line(drop=suggested, add=add)
 
 

@@ -139,11 +139,10 @@ class CsvLayout:
         return ArrowTable(batches[0], self._path, known=self.known)
 
     def _warn_of_unnamed(self, schema: Any) -> None:
-        """Warn of columns without a name that are not empty."""
-        unnamed = [
-            str(1 + i) for i, field in enumerate(schema) if field.name not in self.known and str(field.type) != "null"
-        ]
-        if unnamed:
+        """Warn of all columns without a name, if the first rows of one of them are not empty."""
+        fields = [(i, field) for i, field in enumerate(schema) if field.name not in self.known]
+        unnamed = [str(1 + i) for i, _ in fields]
+        if any(str(field.type) != "null" for _, field in fields):
             what = ("columns", "have", "are") if len(unnamed) > 1 else ("column", "has", "is")
             warnings.warn(
                 f"{self._path}: {what[0]} {', '.join(unnamed)} of {len(schema)} {what[1]} no name in the first line, "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, argument
+from .label_spelling import folded
 
 _WORDS = {"true": 1.0, "false": -1.0, "yes": 1.0, "no": -1.0, "+1": 1.0, "1": 1.0, "-1": -1.0, "0": -1.0}
 _CODINGS = ({"-1", "1"}, {"0", "1"}, {"true", "false"}, {"yes", "no"})
@@ -149,6 +150,9 @@ def _no_pair(y: np.ndarray, row: int, path: Any, before: int) -> InputError:
     if len(counts) > _MANY_NUMBERS and all(isinstance(label, (int, float)) for label in counts):
         mend, cure = {"target": "number"}, f"give {argument('target', 'number')} to predict numbers"
         all_of_them = f"there are {len(counts):,} different ones from {min(counts)} to {max(counts)}"
+    elif len({folded(label) for label in counts}) == 2 < len(counts):
+        mend = {"fold_labels": True}
+        cure = f"give {argument('fold_labels', 'True')} to take those that differ only by case or blanks for one"
     elif len(counts) == 2:
         mend = {"positive": min(counts, key=lambda label: (counts[label], str(label)))}
         cure = f"name the one that is {argument('positive')}"

@@ -180,7 +180,9 @@ class Schema:
         left = [column for column in self._of(OtherColumn) if column.role == "dropped" and column.why != ASKED]
         out = ", ".join(f"{column.name} ({column.why.partition(':')[0]})" for column in left[:_SOME])
         more = f" and {len(left) - _SOME:,} more" if len(left) > _SOME else ""
-        notes = "".join(f"; {note}" for column in self._of(NumberColumn) if (note := column.note))
+        special = [note for column in self._of(NumberColumn) if (note := column.note)]
+        notes = "".join(f"; {note}" for note in special[:_SOME])
+        notes += f"; {len(special) - _SOME:,} more such columns" if len(special) > _SOME else ""
         return f"Columns: {', '.join(some) or 'no feature'}{notes}{f'; left out {out}{more}' if out else ''}."
 
     def check(self, names: Iterable[str], path: Any) -> None:

@@ -124,10 +124,9 @@ class NumberColumn(MeasuredColumn):
     @property
     def note(self) -> str:
         """What is special about the numbers: how they are written, and which are taken for missing."""
-        form = form_of(self.writing)
-        parts = [f"has {form.described}"] if form is not None else []
-        parts += [missing] if (missing := self.why.partition("; ")[2]) else []
-        return f"{self.name}: {', '.join(parts)}" if parts else ""
+        form, missing = form_of(self.writing), self.why.partition("; ")[2]
+        parts = [f"{self.name} has {form.described}"] if form is not None else []
+        return ", ".join([*parts, f"of {self.name} {missing}"] if missing else parts)
 
     def _written(self, texts: Sequence[str | None]) -> np.ndarray:
         """The numbers that texts are, in the way of writing of the column."""

@@ -152,7 +152,7 @@ class Stream:
         """Labels of which those that are alike are one, if that was asked for, and are warned of otherwise."""
         if self.fold_labels:
             return fold(y)
-        if y.dtype.kind in "OUS":
+        if y.dtype.kind in "OUS" and self.target == "binary":  # a sampler warns of several classes
             cure = "fold_labels=True (--fold-labels) takes them for one"
             spellings.warn(self.path, dict.fromkeys(y.tolist()), cure)
         return y

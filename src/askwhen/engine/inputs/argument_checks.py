@@ -252,7 +252,8 @@ def check_open_labels(owner: str, places: Mapping[Any, int], y: Any, n: int) -> 
 
 def warn_of_spelling(labels: Iterable[Any], known: Iterable[Any] = ()) -> None:
     """Warn of labels that differ from others, or from known ones, only by case or blanks."""
-    Spellings(known).warn("y", labels, "write them alike, as [label.strip().lower() for label in y] does")
+    cure = "write them alike, as [label.strip().lower() for label in y] does, or data.read(..., fold_labels=True)"
+    Spellings(known).warn("y", labels, f"{cure}, or --fold-labels for a command")
 
 
 def check_class(owner: str, places: Mapping[Any, int], label: Any) -> int:
