@@ -38,7 +38,7 @@ def stream(server, request):
     """A stream of its own that asks about everything."""
     with aw.Client(server.url) as client:
         name = f"s{abs(hash(request.node.name))}"
-        yield client.create(name, labels=["ham", "spam"], algorithm="perceptron", grace=0.0, seed=1)
+        yield client.create(name, labels=["ham", "spam"], algorithm="perceptron", grace=0.0, seed=1, repeats=False)
 
 
 def path(stream, rest=""):

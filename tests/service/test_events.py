@@ -40,7 +40,8 @@ FIELDS = {
 
 def test_kinds_and_their_fields_are_those_of_every_release():
     found = {kind: " ".join(field.name for field in msgspec.structs.fields(fact)) for kind, fact in KINDS.items()}
-    assert {kind: found[kind] for kind in FIELDS} == FIELDS  # a new kind may come, and an old one never goes
+    for kind, fields in FIELDS.items():  # a new kind or field may come, and an old one never goes
+        assert found[kind].split()[: len(fields.split())] == fields.split()
 
 
 def test_a_kind_does_not_depend_on_the_name_of_its_class():

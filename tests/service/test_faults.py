@@ -242,7 +242,7 @@ def test_a_damaged_snapshot_is_passed_over(tmp_path, how_many):
     for _ in range(2):
         with Server(db) as server, aw.Client(server.url) as client:
             if not client.streams():
-                client.create("one", algorithm="perceptron", grace=0.0)
+                client.create("one", algorithm="perceptron", grace=0.0, repeats=False)
             stream = client.stream("one")
             for i in range(5):
                 stream.tell(stream.ask([float(i), 1.0]), "yes")

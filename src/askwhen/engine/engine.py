@@ -144,8 +144,8 @@ class Engine:
     ``columns`` what the user has said about that. ``raw`` has the raw margins of open questions, where costs have moved
     the boundary, and ``signs`` the predictions of each class's learner, where every class has its own. ``answers``
     describes the classes or labels; it is None for two labels, and for numbers. ``pair`` says how the two labels are
-    written; labels come to
-    an engine as -1 and +1.
+    written; labels come to an engine as -1 and +1. ``copies`` is the number of labels learnt in rounds that asked for
+    certain at no cost, and ``free`` has such rounds while their question is open.
     """
 
     pair: Pair = NO_PAIR
@@ -190,6 +190,8 @@ class Engine:
         self.questions = 0
         self.volunteered = 0
         self.updates = 0
+        self.copies = 0
+        self.free: set[int] = set()
         self.switches: list[int] = []
         self.pending: dict[int, OpenQuestion] = {}
         self.raw: dict[int, float] = {}
@@ -464,6 +466,8 @@ class Engine:
             ask = _new(Ask, (number, self.pair[1 if p > 0.0 else 0], p, r, chance, query, certainty))
         if query:
             self.questions += 1
+            if decided[0] == FOR_FREE:
+                self.free.add(number)
             ask.origin = self.origin
             self.pending[number] = (ask, seen.copy(), marks)
             if self.costs is not None:
@@ -541,10 +545,13 @@ class Engine:
         if self.answers is not None:
             self.answers.settle(prediction, y, chance, marks % PERIOD // LEVEL)
         del self.pending[number]
-        if self.raw or self.signs:
+        if number in self.free:
+            self.copies += 1
+        if self.raw or self.signs or self.free:
             self._drop(number)
 
     def _drop(self, number: int) -> None:
+        self.free.discard(number)
         self.raw.pop(number, None)
         self.signs.pop(number, None)
 
@@ -664,9 +671,9 @@ class Engine:
         """The largest probability of a predicted label: (n + 1) / (n + k) after n answers, with k labels.
 
         It is what n right answers and no wrong one show (the rule of succession). The error model itself may be sure
-        before there is any answer.
+        before there is any answer. Labels of copies, which were known already, show nothing more.
         """
-        n = self.__dict__["tally"].model.item(LABELS)
+        n = self.__dict__["tally"].model.item(LABELS) - self.copies
         return (n + 1.0) / (n + max(self.number_of_labels, 2))  # type: ignore[no-any-return]
 
     @property
@@ -725,7 +732,9 @@ class Engine:
         return {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, session=CompiledSession(), plain=None, plain_csr=None)
+        self.__dict__.update(
+            {"copies": 0, "free": set()} | state, session=CompiledSession(), plain=None, plain_csr=None
+        )
         for name in _STATES:
             setattr(self, name, writeable(getattr(self, name)))
         self._unshare_attributes()

@@ -97,6 +97,8 @@ def _dump(engine: Engine) -> Content:
     }
     if engine.limits_certainty:
         header["certainty"] = 2
+    if engine.copies or engine.free:
+        header |= {"copies": engine.copies, "free": sorted(engine.free)}
     if engine.costs is not None:
         header["costs"] = list(engine.costs)
         header["raw"] = [[number, raw] for number, raw in engine.raw.items()]
@@ -244,6 +246,10 @@ def _restore(
     if engine.promise is not None:
         engine.promise.restore(header["promise"], engine.pending)
     adviser_accounts.restore(engine, header, arrays)
+    engine.copies = count(header.get("copies", 0), engine.questions)
+    engine.free = {count(number, engine.round - 1) for number in header.get("free", ())}
+    if not engine.free <= engine.pending.keys():
+        raise SnapshotError(CONTRADICTION, owner="load")
     for number, raw in header.get("raw", []):
         if type(raw) is not float or not math.isfinite(raw) or number not in engine.pending:
             raise SnapshotError(CONTRADICTION, owner="load")

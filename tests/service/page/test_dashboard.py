@@ -127,7 +127,7 @@ def test_it_follows_what_happens(visit, busy, server):
 def test_lines_go_back_to_the_beginning_after_the_service_was_killed(visit, without_tokens):
     server = without_tokens
     with aw.Client(server.url) as client:
-        stream = client.create("long", labels=["a", "b"], budget={"rate": 1.0}, grace=0.0, seed=3)
+        stream = client.create("long", labels=["a", "b"], budget={"rate": 1.0}, grace=0.0, seed=3, repeats=False)
 
         def play(first, last):
             for number in range(first, last):
@@ -202,7 +202,7 @@ def test_margins_that_are_rounding_errors_have_sane_ticks(visit, client):
 
 def test_with_very_many_labels_the_worst_pairs_are_told(visit, server, client):
     labels = [f"topic {i}" for i in range(40)]
-    stream = client.create("topics", labels=labels, budget={"rate": 1.0}, grace=0.0, seed=3)
+    stream = client.create("topics", labels=labels, budget={"rate": 1.0}, grace=0.0, seed=3, repeats=False)
     for number in range(30):
         stream.ask([float(number % 3), 1.0])
         stream.tell(number, labels[number % 5])
