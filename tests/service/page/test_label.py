@@ -682,3 +682,19 @@ def test_labels_that_cannot_be_used_now_can_still_be_read(visit, made):
     stream.ask("one")
     asked(page)
     assert button.get_attribute("aria-disabled") == "false"
+
+
+def test_labels_that_change_while_somebody_labels_are_those_on_the_page(visit, made):
+    stream = made([f"mail {i}" for i in range(5)])
+    page = visit("ann", f"/label/{stream.name}")
+    prefetched(page)
+    stream.relabel("rename", label="ham", to="wanted")
+    stream.relabel("add", labels=["news"])
+    for _ in range(2):  # the button that is still called ham gives the label that it is called now
+        press(page, "1")
+    page.get_by_role("button", name="wanted").wait_for()
+    page.get_by_role("button", name="news").wait_for()
+    assert page.locator(".label").count() == 4
+    press(page, "4")
+    all_safe(page)
+    assert [label for _, _, label in answers(stream)] == ["wanted", "wanted", "news"]

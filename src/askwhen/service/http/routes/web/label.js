@@ -104,6 +104,12 @@ function learnNew(found) {
   if (fresh.length) learn([...labels, ...fresh]);
 }
 
+// Labels were added, renamed, merged or put into another order: their meanings and colours may be others too.
+function changedLabels(found) {
+  learn(found);
+  renewed();
+}
+
 function shown(question) {
   nowShown();
   if (question === null) {
@@ -113,7 +119,8 @@ function shown(question) {
     return;
   }
   places.onScreen = question;
-  if (question.labels.some((label) => !labels.includes(label))) learnNew(question.labels);
+  if (facts.settings.labels === "open") learnNew(question.labels);
+  else if (question.labels.join("\n") !== labels.join("\n")) changedLabels(question.labels);
   idle(places, false);
   places.question.dataset.question = question.question;
   put(places.question, instance(question, facts.settings.view));
@@ -282,7 +289,9 @@ async function renewed() {
     put(places.notice, el("p", { class: "problem" }, "The allowed addresses of images and sounds have changed: ",
       el("button", { type: "button", class: "quiet", onclick: () => location.reload() }, "Load the page again")));
   }
+  const isOther = ["labels", "about", "colours"].some((each) => JSON.stringify(found.settings[each]) !== JSON.stringify(facts.settings[each]));
   facts = found;
+  if (isOther) learn(facts.settings.labels === "open" ? labels : facts.settings.labels);
 }
 
 function ahead(number) {
