@@ -115,7 +115,7 @@ class Backlog:
         """What waits for its commit, and a function to be called once that is done."""
         added, taken = self._added, self._taken
         self._added, self._taken = [], []
-        changes: list[Change] = [*([Accepted(added)] if added else []), *taken]
+        changes: list[Change] = [*taken, *([Accepted(added)] if added else [])]  # one that returns has the same key
 
         def done() -> None:
             self._leaving.difference_update(place for each in taken for place in each.places)

@@ -17,6 +17,7 @@ from ..errors import NotFoundError, StoreError
 from ..events.kinds import (
     Changed,
     Commented,
+    Corrected,
     Erased,
     Fact,
     Forgotten,
@@ -38,7 +39,7 @@ from ..events.kinds import (
 from ..events.label_names import LabelNames, Relabelled
 from ..events.settings import OPEN, Settings
 from ..store.records import Event
-from . import row_codec
+from . import deliveries, row_codec
 from .model import Model
 from .question_snapshot import QuestionSnapshot
 from .question_state import QuestionState
@@ -59,7 +60,7 @@ class StreamState(msgspec.Struct):
     all instances up to the event ``erased`` are erased. ``spent`` says whether the budget is spent. ``changes`` are
     changes of the settings, each with its event. ``received`` are the events with labels from other tools that have not
     been handled yet. ``pair`` are the labels of a model of two, the negative one first; ``relabelled`` has the labels
-    that were renamed or merged.
+    that were renamed or merged. ``returned`` is the number of rounds whose label was withheld.
     """
 
     name: str
@@ -78,6 +79,7 @@ class StreamState(msgspec.Struct):
     placed: int = 0
     pair: list[str] = []
     relabelled: list[Relabelled] = []
+    returned: int = 0
 
 
 def summary_of(state: StreamState) -> StreamSummary:
@@ -197,7 +199,8 @@ class EventSourcedStream:
     def add_round(self, fact: Instance, seq: int, time: float, content: str) -> None:
         """Take over a round that the model has played or skipped."""
         self.state.round += 1
-        self.state.placed = max(self.state.placed, fact.place)
+        self.state.placed = max(self.state.placed, fact.place, fact.back)
+        self.state.returned += fact.withheld
         if fact.probability > 0.0 or fact.spent:
             self.state.spent = fact.spent
         if fact.asked:
@@ -210,7 +213,8 @@ class EventSourcedStream:
         found = (ask.round, self.model.word(ask.prediction), ask.margin, ask.probability, coin, ask.query)
         stored = (fact.played, fact.prediction, fact.margin, fact.probability, fact.coin, fact.asked)
         certainty = self.model.least_certain(fact.certainty)  # earlier versions stored smaller ones
-        if found != stored or (ask.certainty, ask.uncertainty) != (certainty, fact.uncertainty):
+        more = (ask.certainty, ask.uncertainty, ask.expected, ask.withheld)
+        if found != stored or more != (certainty, fact.uncertainty, fact.expected, fact.withheld):
             raise StoreError(
                 f"round {fact.round} of stream {self.state.name}, played again, does not give the decision in the log: "
                 f"{found} instead of {stored}; askwhen serve --from-snapshots continues without playing again.",
@@ -220,6 +224,7 @@ class EventSourcedStream:
     def skip_round(self, event: Event, fact: Instance) -> None:
         """Take over a stored round without playing it: its decision holds, but the model has not seen it."""
         self._expect(event)
+        deliveries.add_round(self.model, fact)
         self.add_round(fact, event.seq, event.time, self.content(event.row, event.shown))
         if fact.asked:
             self.questions.open[fact.round].played = UNPLAYED
@@ -233,6 +238,8 @@ class EventSourcedStream:
         self._expect(event)
         if isinstance(fact, (Told, Forgotten)):
             self._teach(event, fact)
+        if self.model.has_promise:
+            self._note_delivery(event, fact)
         if isinstance(fact, Volunteered):
             self._learn_unsolicited(fact)
         elif isinstance(fact, Received):
@@ -307,6 +314,19 @@ class EventSourcedStream:
                 self.model.forget(question.played)
         elif isinstance(fact, Told):
             self.model.learn(self.instance(question.seq), fact.label)
+
+    def _note_delivery(self, event: Event, fact: Fact) -> None:
+        """Note in the account of the promise what changes the delivered labels."""
+        round = -1 if event.question is None else event.question
+        if isinstance(fact, (Told, Forgotten)):
+            deliveries.note_outcome(self.model, self.questions.find(round), fact)
+        elif isinstance(fact, Corrected):
+            question = self.questions.find(round)
+            deliveries.note_correction(self.model, question, fact, facts_of(self._log.event(question.seq)))
+        elif isinstance(fact, Volunteered):
+            history = map(facts_of, self.history(round))
+            before = [each for each in history if isinstance(each, Volunteered)]
+            deliveries.note_unsolicited(self.model, facts_of(self._log.event(fact.instance)), before, fact)
 
     def _learn_unsolicited(self, fact: Volunteered) -> None:
         """Learn a label that was not asked for, as ``Sampler.learn`` does."""

@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...algorithms import algorithm
+from ...engine import promise_log
 from ...engine.inputs.two_labels import Pair
 from ...errors import InputError, SnapshotError
 from ...learners import Mixture
 from ...prepare import Prepare
-from ...rules import BudgetRule
+from ...rules import BudgetRule, PromiseRule
 from ...sampler import Sampler
 from ...snapshot import engine_state, file_format
 from ...trace.trace import RoundResult
@@ -50,6 +51,8 @@ class Model:
         Whether its budget is per period of time, so that rounds need a time.
     has_budget : bool
         Whether a budget decides when it asks, and not a rule of the algorithm.
+    has_promise : bool
+        Whether it promises a share of errors on the delivered labels, and keeps an account of them.
     """
 
     def __init__(self, settings: Settings, sampler: Sampler | None = None, pair: Sequence[str] = ()) -> None:
@@ -65,6 +68,7 @@ class Model:
         self.sampler = sampler
         self.needs_time = sampler.needs_time
         self.has_budget = isinstance(sampler.rule, BudgetRule)
+        self.has_promise = isinstance(sampler.rule, PromiseRule)
 
     def ask(self, x: Any, time: float, decision: Any = None) -> RoundResult:
         """Play a round; ``decision`` replaces that of the rule, see ``Sampler.play``."""
@@ -101,6 +105,8 @@ class Model:
     def tell(self, played: int, label: str) -> None:
         """Give the label of an open question to the sampler."""
         self.sampler.tell(played, self._values.get(label, label))
+        if self.has_promise:
+            self.sampler.promise.released()  # the log has them, and a snapshot would store them
 
     def learn(self, x: Any, label: str) -> None:
         """Learn the label of an instance that the sampler itself has not asked about."""
@@ -138,6 +144,11 @@ class Model:
         self.sampler.engine.change_budget(build(settings).rule, asked)
         self._take(self.sampler)
 
+    def take_account(self, other: Model) -> None:
+        """Take over the promise of the model that this one replaces, with what was delivered so far."""
+        if self.has_promise:
+            promise_log.take_over(self.sampler.engine, other.sampler.engine)
+
     def dump(self) -> Any:
         """Copy the current model; returns a function that packs the copy, which may run in another thread."""
         header, arrays = engine_state.dump(self.sampler.engine, [])
@@ -167,8 +178,23 @@ class Model:
 
 
 def check_budget_change(before: Settings, after: Settings) -> None:
-    """Refuse another budget where the algorithm asks by a rule of its own."""
-    if not all(isinstance(build(each).rule, BudgetRule) for each in (before, after)):
+    """Refuse another budget where the algorithm asks by a rule of its own, and another kind of promise."""
+    rules = [build(each).rule for each in (before, after)]
+    promises = [each for each in rules if isinstance(each, PromiseRule)]
+    if len(promises) == 1:
+        raise InputError(
+            "a promise of errors is about all labels that were delivered, so it cannot begin or end in the middle of a "
+            "stream; make another stream like it.",
+            owner="stream",
+            parameter="budget",
+        )
+    if promises and promises[0].confidence != promises[1].confidence:
+        raise InputError(
+            f"the confidence of a promise cannot be changed; it is {promises[0].confidence:g}.",
+            owner="stream",
+            parameter="budget",
+        )
+    if not promises and not all(isinstance(each, BudgetRule) for each in rules):
         raise InputError(
             f"budget cannot be changed, since {before.algorithm} asks by a rule of its own with one of the two; make "
             "another stream like it.",
@@ -194,7 +220,7 @@ def build(settings: Settings) -> Sampler:
     given: dict[str, Any] = {"prepare": prepare, "seed": settings.seed, "classes": classes}
     if budget is None:
         made = kind.build(settings.letters, **given)
-    elif budget.per is None and budget.count is None:
+    elif budget.per is None and budget.count is None and budget.errors is None:
         made = kind.build(settings.letters, share=budget.rate, most=budget.most, **given)
     else:
         made = kind.build(settings.letters, share=0.5, **given)
@@ -203,7 +229,7 @@ def build(settings: Settings) -> Sampler:
     rule = made.rule
     if budget is not None and not isinstance(rule, BudgetRule) and budget != Budget(rate=budget.rate):
         raise InputError(
-            f"{settings.algorithm} asks by a rule of its own: its budget is a rate, without most, per and count.",
+            f"{settings.algorithm} asks by a rule of its own: its budget is a rate alone, and no promise.",
             owner="stream",
             parameter="budget",
         )
@@ -226,8 +252,12 @@ def _learner(learner: Any, settings: Settings) -> Any:
     return learner if kinds is None else learner.with_kinds(kinds)
 
 
-def rule_of_budget(budget: Budget) -> BudgetRule:
-    """The rule that spends a budget."""
+def rule_of_budget(budget: Budget) -> BudgetRule | PromiseRule:
+    """The rule that spends a budget, or keeps a promise."""
+    if budget.errors is not None:
+        return PromiseRule(
+            budget.errors, 0.95 if budget.confidence is None else budget.confidence, budget.most, budget.rate
+        )
     return BudgetRule(budget.rate, budget.per, budget.count, most=budget.most)
 
 

@@ -7,7 +7,8 @@ an unsolicited one. Unsolicited labels are learnt in their corrected form at the
 Erased instances are skipped, and their labels with them. A copy of an instance learns the corrected label of that.
 
 Where labels are added or merged, the decisions of the log are taken over instead: what was asked and with which
-probability stays, so that every answer counts and the accuracy of the new model can be estimated from all of them.
+probability stays, so that every answer counts and the accuracy of the new model can be estimated from all of them. So
+they are with a promise, since the labels that were delivered stay: the new model takes over its account.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ class Retraining:
         self.model = Model(self._settings, pair=pair)
         self._asked = 0
         self._copies: dict[int, int] = {}
-        self._names, self._keep = LabelNames() if names is None else names, names is not None
+        self._names = LabelNames() if names is None else names
+        self._keep = names is not None or self.model.has_promise
         self.labels, self._given, self._look = labels, {} if given is None else given, look
         self.told: dict[int, str | None] = {}
         self.seq = 0

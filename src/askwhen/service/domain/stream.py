@@ -16,7 +16,20 @@ import msgspec
 from ...errors import AskwhenError, InputError
 from ...rules.budget import labels_by
 from ..errors import ConflictError, SetAsideError
-from ..events.kinds import Commented, Fact, Instance, Told, Undone, Volunteered, Withdrawn, encoded, facts_of
+from ..events.kinds import (
+    WITHHELD,
+    Commented,
+    Corrected,
+    Fact,
+    Instance,
+    Told,
+    Undone,
+    Volunteered,
+    Withdrawn,
+    encoded,
+    facts_of,
+    id_of,
+)
 from ..events.label_names import LabelNames
 from ..events.settings import Settings, check_backlog
 from ..store.records import BacklogItem, Event
@@ -31,12 +44,15 @@ from .question_state import QuestionState
 from .summary import StreamSummary
 
 ASKED, COIN, SPENT, SURE = "worth asking", "the coin said no", "the budget is spent", "not worth asking"
-REPEATED = "answered before"
+REPEATED, HELD_BACK = "answered before", "the promise allows no label now"
 _ROUNDS_TO_KNOW = 100
 """Rounds after which the share of questions says how many are to come."""
 
 _MOST_OPEN = 10
 """Open questions of a backlog beyond which annotators get no new ones, as a multiple of those that should wait."""
+
+_MOST_WITHHELD = 20
+"""Labels of a backlog that are withheld between two answers, where no question waits for people."""
 
 DecidedRound = tuple[Event, Instance]
 """A round as an event, and its facts."""
@@ -96,6 +112,7 @@ class ServiceStream:
         self._created, self._log = settings, StreamLog(event, of_question)
         self._current: EventSourcedStream | None = None
         self._load: Callable[[], None] | None = None
+        self._withheld = (0, 0)
         # What is known of the stream while ``_current`` is None.
         self._last_summary, self._last_settings, self._last_seq = StreamSummary(name), settings, 0
         if begin:
@@ -253,12 +270,15 @@ class ServiceStream:
             raise InputError(
                 "the instance has another number of features than others in the backlog.", owner="instance"
             )
+        return self._add_to_backlog(new, row, self._time(now))
+
+    def _add_to_backlog(self, new: NewInstance, row: bytes, time: float) -> BacklogItem:
         place = self.backlog.last(self.state.placed) + 1
         item = BacklogItem(
             self.number,
             place,
             rank_of(self.settings.seed or 0, place),
-            self._time(now),
+            time,
             new.key,
             new.subject,
             new.source,
@@ -286,13 +306,45 @@ class ServiceStream:
             return 0
         missing = waiting - self.questions.unanswered
         for number in range(most):
-            if missing <= 0 or self._waits_for_last_answers(now):
+            if missing <= 0 or self._waits_for_last_answers(now) or self._waits_for_promise():
                 return number
             found = self.decide(now)
             if found is None:
                 return number
             missing -= found[1].is_question
+            if found[1].withheld:
+                self._withheld = self._outcomes, self._number_withheld + 1
         return most
+
+    @property
+    def _outcomes(self) -> int:
+        """Number of questions that were answered or dropped."""
+        return self.questions.stored.told + self.questions.stored.forgotten
+
+    @property
+    def _number_withheld(self) -> int:
+        """Number of labels that were withheld since the last answer."""
+        outcomes, number = self._withheld
+        return number if outcomes == self._outcomes else 0
+
+    def _waits_for_promise(self) -> bool:
+        """Whether the promise can deliver nothing now, so that further decisions would only withhold labels.
+
+        That is until another answer comes, while people have questions; and for good where the budget is spent.
+        """
+        budget, asked = self.settings.budget, self.questions.stored.asked
+        if budget is None or budget.errors is None:
+            return False
+        if budget.most is not None and asked >= budget.most:
+            return True
+        if budget.rate is not None and asked >= budget.rate * self.instances + _MOST_WITHHELD:
+            return True
+        return self._number_withheld >= (1 if self.questions.unanswered else _MOST_WITHHELD)
+
+    @property
+    def instances(self) -> int:
+        """Number of instances that came, those that wait in the backlog included."""
+        return self.state.round - self.state.returned + len(self.backlog)
 
     def decide_further(self, now: float) -> None:
         """Decide instances of the backlog until one more question waits, for an annotator who can answer no other.
@@ -346,6 +398,7 @@ class ServiceStream:
         known = self.questions.stored.answered.get(content)
         ask, coin, switched, level = current.model.ask(new.x, time, None if known is None else "certain")
         why = ASKED if ask.query else COIN if ask.probability > 0.0 else SPENT if self.model.has_budget else SURE
+        back = self._add_to_backlog(new, row, time).place if ask.withheld else 0
         fact = Instance(
             self.state.round,
             self.model.word(ask.prediction),
@@ -353,7 +406,7 @@ class ServiceStream:
             ask.probability,
             coin,
             ask.query,
-            why if known is None else REPEATED,
+            REPEATED if known is not None else HELD_BACK if ask.withheld else why,
             ask.round,
             ask.certainty,
             ask.uncertainty,
@@ -365,10 +418,15 @@ class ServiceStream:
             new.source or "",
             None if known is None else known.round,
             None if known is None else known.label,
+            ask.expected,
+            ask.withheld,
+            back,
+            new.key[2:] if ask.withheld and new.key is not None else None,
         )
+        key = f"{WITHHELD}{back}" if ask.withheld else new.key
         seq = current.seq + 1
         question = fact.round if ask.query else None
-        event = Event(self.number, seq, time, "instance", question, new.key, encoded(fact), row, new.shown, new.subject)
+        event = Event(self.number, seq, time, "instance", question, key, encoded(fact), row, new.shown, new.subject)
         current.add_round(fact, seq, time, content)
         self.uncommitted.append(event)
         if known is not None:
@@ -393,10 +451,17 @@ class ServiceStream:
     ) -> Event:
         """Number an event, apply it, and let it wait for the commit."""
         current = self.current
+        if current.model.has_promise and isinstance(fact, (Told, Corrected)):
+            fact = msgspec.structs.replace(fact, delivered=True, id=self._id_of_question(question))
         event = Event(self.number, current.seq + 1, self._time(now), kind, question, key, encoded(fact), None, shown)
         current.apply(event, fact)
         self.uncommitted.append(event)
         return event
+
+    def _id_of_question(self, round: int | None) -> str | None:
+        seq = self.questions.find(-1 if round is None else round).seq
+        mine = (each for each in self.uncommitted if each.seq == seq)
+        return id_of(next(mine, None) or self._log.event(seq))
 
     def record(self, outcome: QuestionFact, now: float, key: str | None = None) -> Event:
         """Record the fact that a command on questions returned."""
@@ -465,6 +530,8 @@ class ServiceStream:
         self.questions.check_label(label, "label")
         if fact.asked:
             self.commands.check_unlabelled(fact.round)
+        if fact.back:
+            raise ConflictError("this instance waits in the backlog for another decision.", owner="label")
         if self._log.event(instance.seq).row is None:
             raise ConflictError(
                 "the contents of this instance were erased, so that nothing can be learnt.", owner="label"

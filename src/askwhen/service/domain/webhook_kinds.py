@@ -25,7 +25,7 @@ class Kind(NamedTuple):
 
 
 def _round(event: Event, fact: Instance) -> Data:
-    return {"round": fact.round, "id": None if event.key is None else event.key[2:]}
+    return {"round": fact.round, "id": fact.id if fact.withheld else None if event.key is None else event.key[2:]}
 
 
 def _opened(event: Event, fact: Instance) -> Data | None:

@@ -34,6 +34,9 @@ class Instance(Fact):
     backlog, 0 where the instance was decided as it came, and ``source`` the file or program that it comes from. Where
     its content was answered before, ``repeats`` is the round of the first answer and ``answer`` that label: the round
     asks for certain, at no cost, and the label follows.
+
+    With a promise, ``expected`` is the probability that the prediction is wrong, on which the account has bet. A label
+    that is ``withheld`` is not delivered: its instance, whose id is ``id``, goes ``back`` to the backlog at that place.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("instance",)
@@ -55,11 +58,20 @@ class Instance(Fact):
     source: str = ""
     repeats: int | None = None
     answer: str | None = None
+    expected: float | None = None
+    withheld: bool = False
+    back: int = 0
+    id: str | None = None
 
     @property
     def is_question(self) -> bool:
         """Whether people are asked for the label."""
         return self.asked and self.repeats is None
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the prediction was delivered, under a promise."""
+        return self.expected is not None and not self.asked and not self.withheld
 
 
 class Leased(Fact):
@@ -152,10 +164,12 @@ class Commented(Fact):
 
 
 class Told(Fact):
-    """The label of a question was given to the model."""
+    """The label of a question was given to the model; with a promise it was ``delivered``, and has its ``id``."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("told",)
     label: str
+    delivered: bool = False
+    id: str | None = None
 
 
 class Forgotten(Fact):
@@ -166,10 +180,15 @@ class Forgotten(Fact):
 
 
 class Corrected(Fact):
-    """A question got another label after the model had learnt one; None where it has no label any more."""
+    """A question got another label after the model had learnt one; None where it has no label any more.
+
+    With a promise it is ``delivered`` instead, and has the ``id`` of its instance.
+    """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("corrected",)
     label: str | None = None
+    delivered: bool = False
+    id: str | None = None
 
 
 class Volunteered(Fact):
@@ -395,6 +414,9 @@ PERSONAL = frozenset(
 )
 """Kinds of events that show what single annotators do, which only reviewers may see."""
 
+WITHHELD = "w:"
+"""Keys of withheld instances begin with it, followed by their new place in the backlog."""
+
 _encoder = msgspec.json.Encoder()
 _decoders = {kind: msgspec.json.Decoder(shape) for kind, shape in KINDS.items()}
 F = TypeVar("F", bound=Fact)
@@ -403,6 +425,14 @@ F = TypeVar("F", bound=Fact)
 def encoded(fact: Fact) -> str:
     """Facts as JSON; floats are written exactly."""
     return _encoder.encode(fact).decode()
+
+
+def id_of(event: Event) -> str | None:
+    """The id of the instance of an event; the events of instances that were withheld have it among their facts."""
+    if event.key is not None and event.key.startswith(WITHHELD):
+        found: str | None = facts_of(event).id
+        return found
+    return None if event.key is None else event.key[2:]
 
 
 def facts_of(event: Event) -> Any:

@@ -58,12 +58,18 @@ class Features(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
 
 
 class Budget(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """The labels to ask for: a share of the instances and at most so many in all, or so many in every period."""
+    """The labels to ask for: a share of the instances and at most so many in all, or so many in every period.
+
+    With ``errors``, at most this share of the delivered labels is wrong, with this ``confidence`` (0.95), and as many
+    labels are asked for as that needs; where ``rate`` or ``most`` do not allow it, labels are withheld.
+    """
 
     rate: float | None = None
     most: int | None = None
     per: float | None = None
     count: int | None = None
+    errors: float | None = None
+    confidence: float | None = None
 
 
 class Backlog(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -143,6 +149,8 @@ def check_settings(settings: Settings) -> None:
     questions = settings.backlog.questions
     if questions is not None and not 1 <= questions <= MOST_QUESTIONS:
         _refuse("questions", f"between 1 and {MOST_QUESTIONS:,}, or left out", questions)
+    if settings.budget is not None:
+        _check_promise(settings.budget)
     if settings.mode == "backlog":
         check_backlog(settings)
     _check_features(settings.features)
@@ -167,6 +175,22 @@ def _check_words(settings: Settings) -> None:
             _refuse("about", f"texts of at most {LONGEST_ABOUT} characters", f"one of {len(text):,}")
     if len(settings.guidelines) > LONGEST_GUIDELINES:
         _refuse("guidelines", f"at most {LONGEST_GUIDELINES:,} characters", f"{len(settings.guidelines):,}")
+
+
+def _check_promise(budget: Budget) -> None:
+    """Refuse a promise for each period, and the confidence of none."""
+    if budget.errors is not None and (budget.per is not None or budget.count is not None):
+        raise InputError(
+            "a promise of errors is for all instances together; give most or rate with it, not per and count.",
+            owner="stream",
+            parameter="budget",
+        )
+    if budget.errors is None and budget.confidence is not None:
+        raise InputError(
+            "confidence is that of a promise; give errors, the share of delivered labels that may be wrong.",
+            owner="stream",
+            parameter="budget",
+        )
 
 
 def check_backlog(settings: Settings) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ..domain.stream import ServiceStream
-from ..events.kinds import facts_of
+from ..events.kinds import facts_of, id_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event, Reader
 from .asgi import Receive, Scope, Send
@@ -115,7 +115,7 @@ def written(event: Event) -> bytes:
     """An event in the format of server-sent events; never the content of an instance."""
     facts = {"time": event.time, "question": event.question, "facts": facts_of(event)}
     if event.kind == "instance":
-        facts["id"] = None if event.key is None else event.key[2:]
+        facts["id"] = id_of(event)
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), _encode(facts))
 
 

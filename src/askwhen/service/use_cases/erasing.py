@@ -19,7 +19,7 @@ from ..domain import row_codec
 from ..domain.question_commands import ERASED
 from ..domain.stream import ServiceStream
 from ..errors import NotFoundError
-from ..events.kinds import Erased, Forgotten, Instance, facts_of
+from ..events.kinds import WITHHELD, Erased, Forgotten, Instance, facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Erasure, Event, Reader
 from .comments import comments_on
@@ -62,13 +62,13 @@ async def erase(coordinator: Coordinator, stream: ServiceStream, which: Which, b
         check_word(which.subject, "subject")
     for id in which.ids or []:
         key_of(id)  # refuses ids that no database can store
-    waiting = await _erase_waiting(coordinator, stream, which, by)
-    found = await _erase(coordinator, stream, lambda reader: _found(reader, stream, which), by)
-    return Gone(found.erased + waiting, found.forgotten)
+    places = await _erase_waiting(coordinator, stream, which, by)
+    found = await _erase(coordinator, stream, lambda reader: _found(reader, stream, which, places), by)
+    return Gone(found.erased + len(places), found.forgotten)
 
 
-async def _erase_waiting(coordinator: Coordinator, stream: ServiceStream, which: Which, by: str) -> int:
-    """Erase instances of the backlog; returns their number. A decision that is under way is in the log afterwards."""
+async def _erase_waiting(coordinator: Coordinator, stream: ServiceStream, which: Which, by: str) -> list[int]:
+    """Erase instances of the backlog; returns their places. A decision that is under way is in the log afterwards."""
     await coordinator.commits.settled()
     if which.ids is not None or which.rounds is not None:
         async with coordinator.reading() as log:
@@ -83,7 +83,7 @@ async def _erase_waiting(coordinator: Coordinator, stream: ServiceStream, which:
         if places:
             stream.withdraw(places, by, coordinator.clock.now(), erased=True)
     await coordinator.committed(stream)
-    return len(places)
+    return places
 
 
 def _check_there(reader: Reader, stream: ServiceStream, which: Which) -> None:
@@ -160,7 +160,7 @@ def _closed(stream: ServiceStream, seqs: set[int], now: float) -> int:
     return forgotten
 
 
-def _found(reader: Reader, stream: ServiceStream, which: Which) -> list[int]:
+def _found(reader: Reader, stream: ServiceStream, which: Which, places: Sequence[int]) -> list[int]:
     """The event numbers of the wanted instances that have contents."""
     if which.subject is not None:
         return reader.of_subject(stream.number, which.subject)
@@ -168,10 +168,20 @@ def _found(reader: Reader, stream: ServiceStream, which: Which) -> list[int]:
         until = last_before(reader, stream.number, which.before)
         return reader.with_contents(stream.number, 0, until, 1 << 62)
     if which.ids is not None:
-        found: Sequence[Event | None] = reader.by_keys(stream.number, list(map(key_of, which.ids)))
+        found: list[Event | None] = [*reader.by_keys(stream.number, list(map(key_of, which.ids)))]
+        found += _withheld(reader, stream.number, [*places, *(facts_of(event).place for event in found if event)])
     else:
         found = [of_round(reader, stream.number, round) for round in which.rounds or []]
     return sorted({event.seq for event in found if event is not None and event.row is not None})
+
+
+def _withheld(reader: Reader, stream: int, places: Sequence[int]) -> list[Event]:
+    """The earlier rounds of instances that were withheld, by the places in the backlog to which they came back."""
+    found: list[Event] = []
+    while events := reader.by_keys(stream, [f"{WITHHELD}{place}" for place in places if place]):
+        found += events
+        places = [facts_of(event).place for event in events]
+    return found
 
 
 def of_round(reader: Reader, stream: int, round: int) -> Event | None:
@@ -240,7 +250,7 @@ class Retention:
             until = last_before(reader, stream.number, before)
             return reader.with_contents(stream.number, erased, until, 1 << 62)
 
-        waiting = await _erase_waiting(self._coordinator, stream, Which(before=before), RETENTION)
+        waiting = len(await _erase_waiting(self._coordinator, stream, Which(before=before), RETENTION))
         async with self._coordinator.reading() as log:
             if not await log.in_thread(find, log.reader):
                 return Gone(waiting, 0)

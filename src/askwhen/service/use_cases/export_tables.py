@@ -17,6 +17,7 @@ from ..events.kinds import (
     Undone,
     Volunteered,
     facts_of,
+    id_of,
 )
 from ..store.records import Event, Reader
 
@@ -94,7 +95,7 @@ def chunks(
 
 def _row(event: Event, columns: dict[str, type]) -> Row:
     fact = facts_of(event)
-    found = {"seq": event.seq, "time": event.time, "id": None if event.key is None else event.key[2:]}
+    found = {"seq": event.seq, "time": event.time, "id": id_of(event)}
     return {name: found[name] if name in found else getattr(fact, name) for name in columns}
 
 

@@ -78,12 +78,13 @@ class InstanceTable:
             yield self._decided(reader, stream, late, 1 << 62)
 
     def _decided(self, reader: Reader, stream: int, events: list[Event], until: int) -> list[Row]:
-        facts: list[Instance] = [facts_of(event) for event in events]
+        pairs = [(event, fact) for event in events if not (fact := facts_of(event)).back]  # others wait, or came later
+        events, facts = [event for event, _ in pairs], [fact for _, fact in pairs]
         outcomes = outcomes_of(reader, stream, facts, until)
         guesses = self._predictor.guesses([event.row for event in events])
         return [
             self._row(event, fact, outcomes[fact.round], guess)
-            for event, fact, guess in zip(events, facts, guesses, strict=True)
+            for (event, fact), guess in zip(pairs, guesses, strict=True)
         ]
 
     def _row(self, event: Event, fact: Instance, outcome: Outcome, now: Guess) -> Row:

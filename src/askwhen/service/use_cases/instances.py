@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...errors import AskwhenError, InputError
-from ..domain import row_codec
+from ..domain import deliveries, row_codec
 from ..domain.model import Guess
 from ..domain.stream import NewInstance, ServiceStream
 from ..errors import ConflictError
-from ..events.kinds import Instance, facts_of
+from ..events.kinds import Instance, facts_of, id_of
 from ..runtime.coordinator import Coordinator
 from ..runtime.idempotency import Claim
 from ..store.records import BacklogItem, Event
@@ -57,7 +57,8 @@ class Raw(msgspec.Struct, forbid_unknown_fields=True):
 class Decision(msgspec.Struct, omit_defaults=True):
     """The decision about an instance. ``question`` is the number to answer with, where the label is wanted.
 
-    Where the content was answered before, ``label`` is that answer and ``repeats`` its round.
+    Where the content was answered before, ``label`` is that answer and ``repeats`` its round. With a promise,
+    ``delivered`` is the label to use now; it is null while the question waits, and where the label is ``withheld``.
     """
 
     round: int
@@ -73,6 +74,8 @@ class Decision(msgspec.Struct, omit_defaults=True):
     again: bool = False
     repeats: int | None = None
     label: str | None = None
+    delivered: str | msgspec.UnsetType | None = msgspec.UNSET
+    withheld: bool = False
 
 
 class Provisional(msgspec.Struct, omit_defaults=True):
@@ -280,7 +283,7 @@ def _reply(stream: ServiceStream, found: Outcome) -> Reply | AskwhenError:
     if isinstance(found, AskwhenError):
         return found
     if isinstance(found, PlayedRound):
-        return decided(found)
+        return decided(stream, found)
     assert isinstance(found, Waiting)
     item, guess = found
     again = guess is None
@@ -288,7 +291,17 @@ def _reply(stream: ServiceStream, found: Outcome) -> Reply | AskwhenError:
     return Provisional(True, item.place, *guess, None if item.key is None else item.key[2:], again)
 
 
-def decided(played: PlayedRound) -> Decision:
+def _delivered(stream: ServiceStream, fact: Instance, again: bool) -> str | None:
+    """The label that is delivered for an instance now; people may have given one since an earlier request."""
+    if not again:
+        return fact.answer if fact.asked else None if fact.withheld else fact.prediction
+    given = deliveries.standing(stream.volunteered(fact.round))
+    if given is not None or fact.withheld:
+        return given
+    return stream.questions.find(fact.round).label if fact.asked else fact.prediction
+
+
+def decided(stream: ServiceStream, played: PlayedRound) -> Decision:
     """What was decided about an instance, from its event."""
     event = played.event
     fact = facts_of(event) if played.fact is None else played.fact
@@ -300,11 +313,13 @@ def decided(played: PlayedRound) -> Decision:
         fact.probability,
         fact.is_question,
         fact.why,
-        None if event.key is None else event.key[2:],
+        id_of(event),
         fact.round if fact.is_question else None,
         fact.certainty,
         fact.uncertainty,
         played.again,
         fact.repeats,
         fact.answer,
+        _delivered(stream, fact, played.again) if stream.model.has_promise else msgspec.UNSET,
+        fact.withheld,
     )

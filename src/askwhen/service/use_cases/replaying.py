@@ -95,4 +95,5 @@ def take(stream: ServiceStream, made: Retraining) -> None:
     """Replace the model of a stream by the retrained one."""
     stream.state.unasked, stream.state.passed = set(made.unasked), made.passed
     drop_learnt_corrections(stream.questions.stored, made)
+    made.model.take_account(stream.model)
     stream.current.model = made.model

@@ -27,6 +27,8 @@ def written_tasks(
         for event in events:
             if event.seq <= until and event.row is not None:
                 fact: Instance = facts_of(event)
+                if fact.back:
+                    continue  # it waits, or was decided later
                 history = [each for each in reader.of_question(stream.number, fact.round) if each.seq <= until]
                 chunk.append(_task(stream, event, fact, history, from_name, to_name, field))
         yield chunk
