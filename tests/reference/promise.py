@@ -172,7 +172,7 @@ class Promise:
     def ask(self, p, u):
         """Play a round: (P or 0 where it is withheld, whether it asks)."""
         number = len(self.rounds)
-        if number % 50 == 0:
+        if number % 50 == 0 and (number < 999 or number % 200 == 0):
             self.look_ahead()
         e, logs, D = self.predicted(p), self.logs(), self.delivered()
         P = self.focused(p, self.P(e))

@@ -63,6 +63,7 @@ from .promise_account import (
     hold,
     hopeful,
     is_full,
+    is_lost,
     keeps,
     number_hoped,
     refresh,
@@ -71,6 +72,7 @@ from .promise_account import (
     take_answer,
     take_unasked,
     write_factors,
+    write_ones,
 )
 from .promise_policy import (
     BINS,
@@ -84,6 +86,7 @@ from .promise_policy import (
     distance_of,
     earn,
     focused,
+    is_due,
     learn,
     look_ahead,
     new_model,
@@ -107,14 +110,19 @@ def _begin_round(rule: Any, time: float) -> None:
     if rule.last[IS_OPEN] != 0.0:
         hold(rule)
     earn(rule)
-    if sums[ROUNDS] % PERIOD == 1.0:
+    rounds = int(sums[ROUNDS])
+    if rounds % PERIOD == 1:
         refresh(rule)
+    if is_due(rounds):
         look_ahead(rule)
 
 
 @step
 def raised(rule: Any, chance: float, e: float, wealth: Any, delivered: float) -> Any:
     """The probability, raised until both outcomes keep the promise; the factors are those of the result, in place."""
+    if chance < 1.0 and is_lost(wealth):
+        chance = 1.0
+        write_ones(rule)
     while chance < 1.0 and not keeps(rule, wealth, delivered):
         chance = min(_RAISED * chance, 1.0)
         write_factors(rule, chance, e)
@@ -128,7 +136,10 @@ def choose(rule: Any, p: float, q: float) -> Any:
     e = predicted(rule, p, q)
     chance = focused(rule, distance_of(rule, p, q), wanted(rule, e))
     delivered, withheld = rule.sums[DELIVERED], False
-    write_factors(rule, chance, e)
+    if chance < 1.0:
+        write_factors(rule, chance, e)
+    else:
+        write_ones(rule)
     if on_the_way > 0.0:
         hopeful(rule, on_the_way, rule.factors[3])
         chance = raised(rule, chance, e, rule.factors[3], delivered + on_the_way)
@@ -169,7 +180,7 @@ def _forbids(rule: Any) -> Any:
 @contract.ask_surely.of(PromiseState)
 def _ask_surely(rule: Any) -> None:
     rule.last[P], rule.last[IS_CERTAIN] = 1.0, 1.0
-    write_factors(rule, 1.0, rule.last[E])
+    write_ones(rule)
 
 
 @contract.end_round.of(PromiseState)

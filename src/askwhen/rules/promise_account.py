@@ -118,6 +118,24 @@ def write_factors(state: Any, chance: float, e: float) -> None:
 
 
 @step
+def write_ones(state: Any) -> None:
+    """Write the factors of a round that is asked about for certain, in place."""
+    for i in range(3):
+        for j in range(STAKES):
+            state.factors[i, j] = 1.0
+
+
+@step
+def is_lost(wealth: Any) -> Any:
+    """Whether no probability below 1 keeps the promise: a question whose answer disagrees leaves still less."""
+    a = b = 0.0
+    for j in range(0, STAKES, 2):
+        a += wealth[j]
+        b += wealth[j + 1]
+    return a + b < KEPT
+
+
+@step
 def keeps(state: Any, wealth: Any, delivered: float) -> Any:
     """Whether both outcomes of this round's draw keep the promise, with this ``standing`` and number of labels before.
 
@@ -171,8 +189,8 @@ def take_answer(state: Any, wrong: bool) -> None:
 @step
 def bucket_of(state: Any, number: float) -> Any:
     """The bucket of an open question by the number of its round; -1 where it has been open for too long."""
-    now, then = state.sums[ROUNDS] // BUCKET, number // BUCKET
-    return int(then % BUCKETS) if now - then < BUCKETS else -1
+    now, then = int(state.sums[ROUNDS]) // BUCKET, int(number) // BUCKET
+    return then % BUCKETS if now - then < BUCKETS else -1
 
 
 @apart
@@ -207,8 +225,9 @@ def release(state: Any, number: float, agrees: bool) -> None:
 @step
 def age(state: Any) -> None:
     """Stop hoping for answers to questions that have been open longer than there are buckets for, in place."""
-    if state.sums[ROUNDS] % BUCKET == 0.0:
-        at = int(state.sums[ROUNDS] // BUCKET % BUCKETS)
+    rounds = int(state.sums[ROUNDS])
+    if rounds % BUCKET == 0:
+        at = rounds // BUCKET % BUCKETS
         state.hoped[at] = 0.0
         for j in range(STAKES):
             state.hope[at, j] = 0.0

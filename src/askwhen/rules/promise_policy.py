@@ -10,9 +10,10 @@ P(e)        sqrt(nu mu e (1 - e) / (1 - mu e)), at most 1; 1 where mu e >= 1
 ==========  ==========================================================
 
 P(e) minimises the number of questions subject to sum (1 - P) e + kappa sqrt(V) <= error D, with nu = kappa/(2 sqrt(V)):
-instances that are likely wrong are all asked about, and sure ones audited in proportion to sqrt(e). Every 50 rounds mu
-is found by bisection, so that the bound foreseen after as many rounds again meets the promise, if the e of the last
-2,000 rounds come again. Where the number of rounds is known, it looks ahead to the last one.
+instances that are likely wrong are all asked about, and sure ones audited in proportion to sqrt(e). Every 50 rounds,
+and every 200 after a thousand, mu is found by bisection, so that the bound foreseen after as many rounds again meets
+the promise, if the e of the last 2,000 rounds come again. Where the number of rounds is known, it looks ahead to the
+last one.
 
 A label near the boundary teaches more than others. So the rule asks at least with the probability G = exp(-(d/s)^2), d
 in units of its mean, where ln s += 0.05 (0.8 mean P(e) - G): of G alone, four fifths as many questions would come as of
@@ -52,12 +53,13 @@ VARIANCES = np.array([4.0, 16.0, 1.0, 4.0])
 LABELS, MEAN, SEEN = range(END, END + 3)
 """Indices in the model after the weights and their covariances: labels learnt, the mean of d, and rounds in it."""
 
-LOG_MU, NU, TOKENS, OWED, LOG_SCALE, MEAN_CHANCE = range(6)
-"""Indices in the plan: ln mu; nu; tokens; how many questions late answers have caused, less those of rounds withheld
-for them; ln s; the mean of P(e)."""
+LOG_MU, MU, NU, TOKENS, OWED, LOG_SCALE, MEAN_CHANCE = range(7)
+"""Indices in the plan: ln mu; mu; nu; tokens; how many questions late answers have caused, less those of rounds
+withheld for them; ln s; the mean of P(e)."""
 
 RECENT, BINS = 2000, 48
-PERIOD = 50
+PERIOD, LONG_PERIOD, FIRST_ROUNDS = 50, 200, 1000
+"""The plan is made again after so many rounds, and after so many more once there were a thousand."""
 
 _LEAST_E, _LARGEST_E = 1e-4, 0.5
 _SHRINK = 10.0
@@ -87,7 +89,7 @@ def new_model() -> np.ndarray:
 
 def new_plan() -> np.ndarray:
     """A plan before the first round: ask about everything."""
-    return np.array([_LARGEST_LOG_MU, 1.0, _MOST_TOKENS, 0.0, 0.0, 0.5])
+    return np.array([_LARGEST_LOG_MU, math.exp(_LARGEST_LOG_MU), 1.0, _MOST_TOKENS, 0.0, 0.0, 0.5])
 
 
 @step
@@ -151,7 +153,7 @@ def chance_at(mu: float, nu: float, e: float, spread: float) -> Any:
 @step
 def wanted(state: Any, e: float) -> Any:
     """The probability of asking by the plan, P(e)."""
-    return chance_at(math.exp(state.plan[LOG_MU]), state.plan[NU], e, e * (1.0 - e))
+    return chance_at(state.plan[MU], state.plan[NU], e, e * (1.0 - e))
 
 
 @step
@@ -171,7 +173,8 @@ def focused(state: Any, d: float, chance: float) -> Any:
 @step
 def note_prediction(state: Any, e: float) -> None:
     """Add e to those of the last rounds, in place."""
-    n, at = state.sums[ROUNDS], int(state.sums[ROUNDS] % RECENT)
+    n = int(state.sums[ROUNDS])
+    at = n % RECENT
     if n > RECENT:
         state.histogram[state.recent[at]] -= 1.0
     found = min(max(int((math.log(e) - _LOG_LEAST_E) * _PER_BIN), 0), BINS - 1)
@@ -198,6 +201,12 @@ def foresee(state: Any, log_mu: float, ahead: float, on_the_way: float) -> Any:
     return sums[EXPECTED] + share * wrong + _KAPPA * math.sqrt(V) - due, V
 
 
+@step
+def is_due(rounds: int) -> Any:
+    """Whether the plan is made again before this round, counted from 1."""
+    return rounds % PERIOD == 1 and (rounds < FIRST_ROUNDS or rounds % LONG_PERIOD == 1)
+
+
 @apart
 def look_ahead(state: Any) -> None:
     """Find mu and nu for the next rounds, in place."""
@@ -217,6 +226,7 @@ def look_ahead(state: Any) -> None:
         else:
             high = middle
     plan[LOG_MU] = min(max(high, -_LARGEST_LOG_MU), _LARGEST_LOG_MU)
+    plan[MU] = math.exp(plan[LOG_MU])
     V = foresee(state, plan[LOG_MU], ahead, on_the_way)[1]
     plan[NU] = 0.5 * _KAPPA / math.sqrt(max(V, 1.0))
 
