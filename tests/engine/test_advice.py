@@ -133,7 +133,8 @@ def test_late_answers_are_learnt_the_same_after_loading_and_in_a_copy(name, tmp_
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_mixture_is_that_of_the_naive_form(k):
-    X, y, advice = stream(k, 90)
+    X, y, advice = stream(k, 150)
+    advice["gpt"][0][75:] = (advice["gpt"][0][75:] + 1) % k  # it turns, so that some experts lag behind
     given = {"labels": NAMES[:2]} if k == 2 else {"classes": NAMES}
     base = aw.Sampler(rule=aw.Always(), seed=3, **given)
     sampler = aw.Sampler(rule=aw.Always(), seed=3, advisers=["gpt", "rules", "old"], **given)

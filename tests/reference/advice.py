@@ -33,8 +33,7 @@ class Expert:
     def margin(self, v, trust):
         if self.w is None:
             self.w, self.inverse = np.zeros((len(trust), len(v))), np.eye(len(v))
-        q = v @ self.inverse @ v
-        return np.clip(trust + self.w @ v / (1 + q), -1, 1)
+        return np.clip(trust + self.w @ v, -1, 1)
 
     def learn(self, v, trust, target):
         before = np.linalg.inv(self.inverse)
@@ -86,3 +85,10 @@ class Advised:
         every = [None, *(e for experts in self.own for e in experts), *self.together]
         for e in awake[1:]:
             every[e].learn(*self.seen[e][:2], target)
+        for block in range(1, len(self.mix), len(LEVELS)):  # the stiller ones that lag go on from the best
+            here = range(block, block + len(LEVELS))
+            best = max(here, key=lambda e: self.mix[e])
+            for e in range(block, best):
+                if self.mix[e] < 0.05 * self.mix[best]:
+                    every[e].w, every[e].inverse = every[best].w.copy(), every[best].inverse.copy()
+                    self.mix[[e, best]] = (self.mix[e] + self.mix[best]) / 2

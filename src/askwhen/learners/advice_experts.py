@@ -11,13 +11,14 @@ code        log odds of the stated probability of each label, clipped to +-4; +-
 v           (code, 1) of one adviser; jointly (p, codes, who speaks, 1) of the learner's p and of all advisers
 trust       what is said as a margin: code / 4, and for numbers the advice itself; jointly, the mean of those who speak
 m_e, q_e    w_e v and v'Q_e v of expert e: least squares with the drift level c_e, whose target is y - trust
-p_e         trust + m_e / (1 + q_e), clipped to [-1, 1]
+p_e         trust + m_e, clipped to [-1, 1]; divided by 1 + q_e, a correction would come too late when an adviser turns
 mix         the weights of the learner, which comes first, and of all experts: p is the weighted mean
 ==========  ==========================================================
 
-An expert that sees nothing sleeps: it has no part in p, and its weight stays as it is. So where no adviser speaks, the
-prediction is exactly that of the learner alone. Freund, Schapire, Singer, Warmuth: Using and combining predictors that
-specialize, 1997. Losses are those of :mod:`askwhen.learners.mixing`.
+Where an expert with a higher drift level has far more weight, as after an adviser has turned, those with lower ones go
+on from what it knows. An expert that sees nothing sleeps: it has no part in p, and its weight stays as it is. So where
+no adviser speaks, the prediction is exactly that of the learner alone. Freund, Schapire, Singer, Warmuth: Using and
+combining predictors that specialize, 1997. Losses are those of :mod:`askwhen.learners.mixing`.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ STRONGEST, BARE = 4.0, 2.0
 
 ADVISERS_BEGIN = math.exp(2.0)
 """The weight of all experts on advice before the first label; that of the learner is 1."""
+
+LAGGING = 0.05
+"""An expert with less than this share of a drifting one's weight goes on from what that one knows."""
 
 LARGEST_VIEW = 300
 """Where v would have more features, as with very many classes, what is said is taken as it is."""
@@ -180,7 +184,7 @@ def score_expert(block: Any, e: int, reach: float) -> None:
         m = 0.0
         for i in range(len(v)):
             m += w[j, i] * v[i]
-        block.p[e, j] = clipped(block.trust[row, j] + m / (1.0 + block.q[e]), reach)
+        block.p[e, j] = clipped(block.trust[row, j] + m, reach)
 
 
 @apart
@@ -222,6 +226,33 @@ def shift_awake(mix: Any, losses: Any, awake: Any) -> None:
     for e in range(len(mix)):
         if awake[e]:
             mix[e] = before * ((1.0 - SHARE) * mix[e] / after + SHARE / count)
+
+
+@apart
+def begin_anew(block: Any, mix: Any, first: int) -> None:
+    """Let experts that lag far behind a drifting one go on from what that one knows, in place.
+
+    When an adviser turns, those that forget little would need as many labels again to unlearn what they know. They get
+    half of the drifting one's weight: at that moment both say the same.
+    """
+    L = len(block.drift)
+    for row in range(len(block.v)):
+        best = 0
+        for i in range(1, L):
+            if mix[first + row * L + i] > mix[first + row * L + best]:
+                best = i
+        there = row * L + best
+        for i in range(best):
+            here = row * L + i
+            if mix[first + here] < LAGGING * mix[first + there]:
+                for j in range(block.w.shape[1]):
+                    for f in range(block.w.shape[2]):
+                        block.w[here, j, f] = block.w[there, j, f]
+                for j in range(block.Q.shape[1]):
+                    for f in range(block.Q.shape[2]):
+                        block.Q[here, j, f] = block.Q[there, j, f]
+                both = 0.5 * (mix[first + here] + mix[first + there])
+                mix[first + here] = mix[first + there] = both
 
 
 @step

@@ -19,6 +19,7 @@ from ...contracts.learner import State, experts, is_sound, open_class, restart, 
 from ...learners.advice_experts import (
     STRONGEST,
     AdviceBlock,
+    begin_anew,
     first_mix,
     forget_block,
     is_sound_block,
@@ -368,6 +369,8 @@ def learn_advice(each: Any, y: float) -> None:
             learn_expert(own, e, target)
     for e in range(len(joint.Q)):
         learn_expert(joint, e, target)
+    begin_anew(own, each.mix, 1)
+    begin_anew(joint, each.mix, 1 + len(own.Q))
 
 
 @by_address
