@@ -21,8 +21,8 @@ import numpy as np
 from ..compiled.steps import Family, borrow, entry, step
 from ..contracts.learner import epoch, learn, quadratic, ready, restart, scale, score
 from ..learners.auto_lasec import AutoDualState, AutoState
-from ..learners.mixture import MixtureState
 from ..learners.mixture_sparse import DiagonalState
+from ..learners.mixture_state import MixtureState
 from ..learners.word_experts import EXPERTS
 from ..linalg.rows import position, row, size
 from ..linalg.vectors import look

@@ -18,7 +18,7 @@ f_tau,j     N_j / (S + 1/2) for class j: recent labels, +1 for its own and -1 fo
 The experts on words are those of :mod:`askwhen.learners.word_classes`. Directions have one more expert where there are
 more than two classes, of which one applies: :mod:`askwhen.learners.cluster_expert`.
 
-With two classes this is :mod:`askwhen.learners.mixture`, except for the sign. With open classes there are spare slots,
+With two classes this is :mod:`askwhen.learners.mixture_state`, except for the sign. Open classes have spare slots,
 which learn -1 from every label. A new class takes the next spare slot, whose weights are exactly those that the class
 would have had if it had been known from the start.
 """

@@ -9,8 +9,8 @@ import numpy as np
 from ...contracts.drift import NoDrift
 from ...engine.engine import Engine
 from ...engine.state_arrays import arrays_of
-from ...learners.mixture import MixtureState
 from ...learners.mixture_classes import SeveralState
+from ...learners.mixture_state import MixtureState
 from ...prepare import ViewsState
 from ..header import count
 from . import first_release_tally
