@@ -30,10 +30,19 @@ from tests.service.coordinators import Time, open_coordinator, run
 from tests.service.serving import Server
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden"
-VERSIONS = ["service-1", "service-2", "service-3"]
+VERSIONS = ["service-1", "service-2", "service-3", "service-4"]
 """Each is a database as a kill left it, and what was known of it then."""
 
-UNRELEASED = {"unskipped", "review undone", "commented", "labels added", "label renamed", "labels merged", "deleted"}
+UNRELEASED = {
+    "unskipped",
+    "review undone",
+    "commented",
+    "flagged",
+    "labels added",
+    "label renamed",
+    "labels merged",
+    "deleted",
+}
 """Kinds of events that no released version has written; the golden database of the next release gets them."""
 
 X = np.random.default_rng(8).standard_normal((80, 3))

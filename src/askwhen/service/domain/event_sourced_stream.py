@@ -20,6 +20,7 @@ from ..events.kinds import (
     Corrected,
     Erased,
     Fact,
+    Flagged,
     Forgotten,
     Handled,
     Instance,
@@ -48,7 +49,7 @@ from .repeats import content_of
 from .setting_changes import Changes, changed, relabelled
 from .summary import StreamSummary
 
-_NOT_ABOUT_QUESTIONS = (Volunteered, Received, Handled, Commented)
+_NOT_ABOUT_QUESTIONS = (Volunteered, Received, Handled, Commented, Flagged)
 """Facts about an instance that do not change its question."""
 
 
@@ -248,6 +249,8 @@ class EventSourcedStream:
             self.state.received.remove(fact.received)
         elif isinstance(fact, Commented):
             self.questions.add_comment(event.question)
+        elif isinstance(fact, Flagged):
+            pass  # only the listing knows flags
         elif event.question is not None:
             self.questions.apply(event.question, fact, event.time)
         elif isinstance(fact, Renamed):

@@ -514,11 +514,14 @@ class ServiceStream:
         self.record(corrected, now)
         return event
 
-    def comment(self, round: int, annotator: str, text: str, now: float, key: str | None = None) -> Event:
-        """Store a comment on a question, as long as its instance has contents."""
-        if self.questions.find(round).erased:
+    def comment(
+        self, round: int, annotator: str, text: str, now: float, key: str | None = None, instance: Event | None = None
+    ) -> Event:
+        """Store a comment on a question, or on an instance without one, as long as it has contents."""
+        if self.questions.find(round).erased if instance is None else instance.row is None:
             raise ConflictError("the contents of this question were erased.", owner="comment")
-        return self.note("commented", Commented(annotator), now, round, key, msgspec.json.encode(text))
+        fact = Commented(annotator, 0 if instance is None else instance.seq)
+        return self.note("commented", fact, now, round, key, msgspec.json.encode(text))
 
     def volunteer(
         self, instance: Event, annotator: str, label: str | None, now: float, key: str | None = None

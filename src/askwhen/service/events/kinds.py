@@ -157,10 +157,23 @@ class ReviewUndone(Fact):
 
 
 class Commented(Fact):
-    """A comment on a question. Its text is with the contents of the event, since it is erased with the instance."""
+    """A comment on an instance. Its text is with the contents of the event, since it is erased with the instance.
+
+    ``instance`` is the event of the instance where that was not asked about.
+    """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("commented",)
     annotator: str
+    instance: int = 0
+
+
+class Flagged(Fact):
+    """An instance was flagged for others to look at, or a flag was taken away. ``instance`` is its event."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("flagged",)
+    instance: int
+    annotator: str
+    flagged: bool = True
 
 
 class Told(Fact):
@@ -407,6 +420,7 @@ PERSONAL = frozenset(
         "reviewed",
         "review undone",
         "commented",
+        "flagged",
         "volunteered",
         "received",
         "handled",

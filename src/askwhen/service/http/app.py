@@ -19,6 +19,7 @@ from ..runtime.coordinator import Coordinator
 from ..use_cases.accuracy_history import recording
 from ..use_cases.erasing import retain
 from ..use_cases.label_studio.inbox import receiving
+from ..use_cases.listing import Listings
 from ..use_cases.recent_activity import RecentActivity
 from ..use_cases.webhook_delivery.addresses import networks_of
 from ..use_cases.webhook_delivery.alarms import watch
@@ -38,6 +39,7 @@ from .parquet_unpacker import Unpacker
 from .problems import answered
 from .request_checks import admit
 from .routes import backlog as backlog_routes
+from .routes import browse as browse_routes
 from .routes import exports as export_routes
 from .routes import health as health_routes
 from .routes import imports as import_routes
@@ -64,6 +66,7 @@ _HANDLERS: list[Any] = [
     instance_routes.played,
     *backlog_routes.handlers,
     *import_routes.handlers,
+    *browse_routes.handlers,
     question_routes.router,
     label_routes.router,
     question_routes.progress,
@@ -106,6 +109,7 @@ def _routed(
         coordinator = started()
         app.state.auth = Authorization(coordinator, options)
         app.state.activity, app.state.unpacker = RecentActivity(), Unpacker()
+        app.state.listings = Listings(coordinator)
         app.state.metrics, app.state.probe = Metrics(coordinator, requests), Probe(coordinator)
         try:
             async with (

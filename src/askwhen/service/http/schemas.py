@@ -130,6 +130,22 @@ class NewComment(msgspec.Struct, forbid_unknown_fields=True):
     key: str | None = None
 
 
+class Correction(msgspec.Struct, forbid_unknown_fields=True):
+    """The label of a decided instance, given by its ``round``; without one, that it has none."""
+
+    round: int
+    label: str | None
+    annotator: str | None = None
+
+
+class Flag(msgspec.Struct, forbid_unknown_fields=True):
+    """A flag on a decided instance, given by its ``round``, or its removal."""
+
+    round: int
+    flagged: bool = True
+    annotator: str | None = None
+
+
 class Held(msgspec.Struct):
     """The end of a lease."""
 

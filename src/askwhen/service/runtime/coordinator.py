@@ -541,6 +541,13 @@ class Coordinator:
             found = self._reader.backlog_places(stream.number, subject, source, before)
         return [place for place in found if not stream.backlog.is_leaving(place)]
 
+    def backlog_at(self, stream: ServiceStream, places: Sequence[int]) -> list[int]:
+        """Those of these places in the backlog that have a committed instance."""
+        with self.changing():
+            found = [self._reader.backlog(stream.number, place - 1, 1) for place in sorted({*places}) if place > 0]
+        there = [items[0].place for items in found if items]
+        return [place for place in there if place in places and not stream.backlog.is_leaving(place)]
+
     def backlog_by_keys(self, stream: ServiceStream, keys: Sequence[str]) -> list[int]:
         """The committed instances of the backlog with these keys."""
         with self.changing():

@@ -16,6 +16,8 @@ import psycopg
 from psycopg import sql
 
 from ..errors import StoreError
+from . import listing_postgresql as listing
+from .listing import Found, Listed, Mark, Predicted, Wanted
 from .migrations import missing
 from .records import (
     ALL,
@@ -169,13 +171,19 @@ class PostgresqlStore:
         elif isinstance(change, Taken):
             places = (change.stream, list(change.places))
             self.connection.execute("delete from backlog where stream = %s and place = any(%s)", places)
+            if change.erased:
+                listing.forget(self.connection, change.stream, [-place for place in change.places])
         elif isinstance(change, Dropped):
             until = (change.stream, change.until)
             self.connection.execute("delete from events where stream = %s and seq <= %s", until)
             for table in ("snapshots", "backlog"):
                 delete = sql.SQL("delete from {} where stream = %s").format(sql.Identifier(table))
                 self.connection.execute(delete, (change.stream,))
+            listing.drop(self.connection, change.stream)
+        elif isinstance(change, (Listed, Predicted)):
+            listing.write(self.connection, change)
         else:
+            listing.erased(self.connection, change.stream, change.seqs)
             self.connection.execute(_ERASE, (change.stream, list(change.seqs)))
             self._drop_snapshots(change.stream, 1)
 
@@ -185,7 +193,7 @@ class PostgresqlStore:
     def scrub(self) -> None:
         """Free the space of what was erased, on a separate connection, since that may take a while."""
         with contextlib.suppress(psycopg.Error), psycopg.connect(self._address, autocommit=True) as connection:
-            connection.execute("vacuum events, snapshots, backlog")
+            connection.execute("vacuum events, snapshots, backlog, listing")
 
     def reader(self) -> PostgresqlReader:
         """A new read-only connection."""
@@ -304,6 +312,18 @@ class PostgresqlReader:
         """The sources of the instances in the backlog with their numbers, the last one first."""
         query = "select source, count(*) from backlog where stream = %s and source is not null group by source"
         return list(self._connection.execute(f"{query} order by max(place) desc", (stream,)))
+
+    def mark(self, stream: int) -> Mark:
+        """Up to where the listing of a stream is made."""
+        return listing.mark(self._connection, stream)
+
+    def withdrawn(self, stream: int, limit: int) -> list[int]:
+        """Items that the listing has as waiting, and that the backlog has not."""
+        return listing.withdrawn(self._connection, stream, limit)
+
+    def found(self, wanted: Wanted) -> list[Found] | None:
+        """Items of the listing; None where too many would have to be sorted."""
+        return listing.find(self._connection, wanted)
 
     def messages(self, hook: str | None = None) -> list[Message]:
         """The messages in the outbox, oldest first."""

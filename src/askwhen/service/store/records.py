@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from .listing import Found, Listed, Mark, Predicted, Wanted
+
 ALL = 1 << 62
 """A number larger than that of any event."""
 
@@ -113,7 +115,7 @@ class Delivered(NamedTuple):
 
 
 Row: TypeAlias = Event | Snapshot | Message | BacklogItem
-Change: TypeAlias = Message | Erasure | Dropped | Delivered | Accepted | Taken
+Change: TypeAlias = Message | Erasure | Dropped | Delivered | Accepted | Taken | Listed | Predicted
 """What a transaction can do apart from adding events and snapshots. A message replaces the one with the same id."""
 
 Part: TypeAlias = Sequence[Row]
@@ -178,6 +180,15 @@ class Reader(Protocol):
 
     def backlog_sources(self, stream: int) -> list[tuple[str, int]]:
         """The sources of the instances in the backlog with their numbers, the last one first."""
+
+    def mark(self, stream: int) -> Mark:
+        """Up to where the listing of a stream is made."""
+
+    def withdrawn(self, stream: int, limit: int) -> list[int]:
+        """Items that the listing has as waiting, and that the backlog has not: withdrawn, or decided since."""
+
+    def found(self, wanted: Wanted) -> list[Found] | None:
+        """Items of the listing; None where too many would have to be sorted."""
 
     def messages(self, hook: str | None = None) -> list[Message]:
         """The messages in the outbox, oldest first: of all webhooks, or of one."""

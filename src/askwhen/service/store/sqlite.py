@@ -23,6 +23,8 @@ import apsw
 
 from ...system.atomic_file import open_locked, try_lock
 from ..errors import StoreError
+from . import listing_sqlite as listing
+from .listing import Found, Listed, Mark, Predicted, Wanted
 from .migrations import missing
 from .records import (
     ALL,
@@ -211,6 +213,8 @@ class SqliteStore:
         elif isinstance(change, Taken):
             gone = [(change.stream, place) for place in change.places]
             self.connection.executemany("delete from backlog where stream = ? and place = ?", gone)
+            if change.erased:
+                listing.forget(self.connection, change.stream, [-place for place in change.places])
             self._scrub = self._scrub or change.erased
         elif isinstance(change, Dropped):
             self.connection.execute(
@@ -218,8 +222,12 @@ class SqliteStore:
             ).fetchall()
             for table in ("snapshots", "backlog"):
                 self.connection.execute(f"delete from {table} where stream = ?", (change.stream,))
+            listing.drop(self.connection, change.stream)
             self._scrub = True
+        elif isinstance(change, (Listed, Predicted)):
+            listing.write(self.connection, change)
         else:
+            listing.erased(self.connection, change.stream, change.seqs)
             self.connection.executemany(_ERASE, [(change.stream, seq) for seq in change.seqs])
             self._drop_snapshots(change.stream, 1)
             self._scrub = True
@@ -376,6 +384,18 @@ class SqliteReader:
         """The sources of the instances in the backlog with their numbers, the last one first."""
         sql = "select source, count(*) from backlog where stream = ? and source is not null group by source"
         return list(self._connection.execute(f"{sql} order by max(place) desc", (stream,)))
+
+    def mark(self, stream: int) -> Mark:
+        """Up to where the listing of a stream is made."""
+        return listing.mark(self._connection, stream)
+
+    def withdrawn(self, stream: int, limit: int) -> list[int]:
+        """Items that the listing has as waiting, and that the backlog has not."""
+        return listing.withdrawn(self._connection, stream, limit)
+
+    def found(self, wanted: Wanted) -> list[Found] | None:
+        """Items of the listing; None where too many would have to be sorted."""
+        return listing.find(self._connection, wanted)
 
     def messages(self, hook: str | None = None) -> list[Message]:
         """The messages in the outbox, oldest first."""

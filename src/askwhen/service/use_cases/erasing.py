@@ -19,12 +19,13 @@ from ..domain import row_codec
 from ..domain.question_commands import ERASED
 from ..domain.stream import ServiceStream
 from ..errors import NotFoundError
-from ..events.kinds import WITHHELD, Erased, Forgotten, Instance, facts_of
+from ..events.kinds import WITHHELD, Erased, Forgotten, facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Erasure, Event, Reader
 from .comments import comments_on
 from .deleting import purge_all
 from .instances import check_word, key_of
+from .log_positions import last_before, of_round
 
 MOST_NAMED, PART = 1_000, 5_000
 """Number of instances that one request can name, and that one transaction erases."""
@@ -182,45 +183,6 @@ def _withheld(reader: Reader, stream: int, places: Sequence[int]) -> list[Event]
         found += events
         places = [facts_of(event).place for event in events]
     return found
-
-
-def of_round(reader: Reader, stream: int, round: int) -> Event | None:
-    """The instance of a round, found by bisection, since rounds grow with the log."""
-
-    def is_after(seq: int) -> bool:
-        found = reader.events(stream, seq - 1, 1, ("instance",))
-        return not found or round_of(found[0]) >= round
-
-    seq = _first(1, reader.last(stream) + 1, is_after)
-    found = next(iter(reader.events(stream, seq - 1, 1, ("instance",))), None)
-    return found if found is not None and round_of(found) == round else None
-
-
-def round_of(event: Event) -> int:
-    """The round of an instance."""
-    fact: Instance = facts_of(event)
-    return fact.round
-
-
-def last_before(reader: Reader, stream: int, time: float) -> int:
-    """The last event before a time, 0 where there is none; by bisection, since times never go back."""
-
-    def is_after(seq: int) -> bool:
-        event = reader.event(stream, seq)
-        return event is None or event.time >= time
-
-    return _first(1, reader.last(stream) + 1, is_after) - 1
-
-
-def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The first number from ``low`` on for which a monotonic condition holds; ``high`` where there is none."""
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 class Retention:

@@ -13,6 +13,7 @@ from ..events.kinds import (
     Commented,
     Corrected,
     Disputed,
+    Flagged,
     Forgotten,
     Instance,
     Reviewed,
@@ -37,6 +38,7 @@ class Outcome(msgspec.Struct):
     answers: int = 0
     reviewer: str | None = None
     comments: int = 0
+    flagged: bool = False
 
 
 def outcome_of(fact: Instance, history: Iterable[Event]) -> Outcome:
@@ -68,6 +70,8 @@ def outcome_of(fact: Instance, history: Iterable[Event]) -> Outcome:
             is_dropped = bool(each.why) and not each.reopened
         elif isinstance(each, Commented):
             found.comments += 1
+        elif isinstance(each, Flagged):
+            found.flagged = each.flagged
     if given:
         found.label = list(given.values())[-1]
     people = [*(each.annotator for _, each in sorted(answers.items())), *given]

@@ -27,6 +27,7 @@ _LAST = {
     "reviewer": str,
     "answers": int,
     "comments": int,
+    "flagged": bool,
     "prediction": str,
     "certainty": float,
     "prediction_now": str,
@@ -99,6 +100,7 @@ class InstanceTable:
             "reviewer": outcome.reviewer,
             "answers": outcome.answers,
             "comments": outcome.comments,
+            "flagged": outcome.flagged,
             "prediction": fact.prediction,
             "certainty": fact.certainty,
             "prediction_now": now[0],
@@ -111,7 +113,8 @@ class InstanceTable:
         guesses = self._predictor.guesses([item.row for item in items])
         return [
             self._shown(item, item.source)
-            | {"state": "waiting", "answers": 0, "comments": 0, "prediction_now": now[0], "certainty_now": now[1]}
+            | {"state": "waiting", "answers": 0, "comments": 0, "flagged": False}
+            | {"prediction_now": now[0], "certainty_now": now[1]}
             for item, now in zip(items, guesses, strict=True)
         ]
 

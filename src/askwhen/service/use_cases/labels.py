@@ -10,9 +10,9 @@ from ..errors import ConflictError, NotFoundError
 from ..events.kinds import Volunteered, facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event
-from .erasing import of_round
 from .idempotency_keys import stored_key
 from .instances import key_of
+from .log_positions import of_round
 
 
 class Labelled(msgspec.Struct, omit_defaults=True):

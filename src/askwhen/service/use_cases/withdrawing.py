@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import msgspec
 
 from ...errors import InputError
@@ -17,10 +20,11 @@ CHUNK, MOST_NAMED = 1_000, 1_000
 
 
 class Withdraw(msgspec.Struct, forbid_unknown_fields=True):
-    """What to withdraw: all that came from a source, such as the name of an import, or instances by their ids."""
+    """What to withdraw: all that came from a source, such as an import; or instances by their ids or places."""
 
     source: str | None = None
     ids: list[str] | None = None
+    places: list[int] | None = None
 
 
 class Withdrawal(msgspec.Struct):
@@ -51,26 +55,28 @@ async def sources(coordinator: Coordinator, stream: ServiceStream) -> list[Sourc
 
 async def withdraw(coordinator: Coordinator, stream: ServiceStream, which: Withdraw, by: str) -> Withdrawal:
     """Take instances back that no annotator has answered."""
-    if (which.source is None) == (which.ids is None):
-        raise InputError("name what to withdraw by a source, or by ids.", owner="withdraw")
+    if [which.source, which.ids, which.places].count(None) != 2:
+        raise InputError("name what to withdraw by a source, by ids, or by places.", owner="withdraw")
     if which.source is not None:
         check_word(which.source, "source")
     keys = [key_of(id) for id in which.ids or []]
-    if which.ids is not None and not 0 < len(keys) <= MOST_NAMED:
-        raise InputError(f"name between 1 and {MOST_NAMED:,} ids at once.", owner="withdraw", parameter="ids")
+    named: Sequence[Any] | None = which.ids if which.ids is not None else which.places
+    if named is not None and not 0 < len(named) <= MOST_NAMED:
+        raise InputError(f"name between 1 and {MOST_NAMED:,} instances at once.", owner="withdraw")
     async with coordinator.history_lock:
         await coordinator.commits.settled()
         async with coordinator.reading() as log:
             decided = await log.in_thread(_decided, log.reader, stream.number, which.source, keys)
         with coordinator.changing(stream):
-            places = (
-                coordinator.backlog_places(stream, source=which.source)
-                if which.source is not None
-                else coordinator.backlog_by_keys(stream, keys)
-            )
+            if which.places is not None:
+                places = coordinator.backlog_at(stream, which.places)
+            elif which.source is not None:
+                places = coordinator.backlog_places(stream, source=which.source)
+            else:
+                places = coordinator.backlog_by_keys(stream, keys)
             asked = [fact.round for fact in decided if fact.asked]
-            if which.ids is not None:
-                _check(stream, len(places) + len(decided), len(set(keys)), decided)
+            if named is not None:
+                _check(stream, len(places) + len(decided), len(set(named)), decided)
             now, dropped = coordinator.clock.now(), 0
             if places:
                 stream.withdraw(places, by, now, which.source or "")

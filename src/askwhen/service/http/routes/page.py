@@ -24,6 +24,7 @@ TITLES = {
     "home": "Streams",
     "label": "Label",
     "review": "Review",
+    "browse": "Browse",
     "dashboard": "Dashboard",
     "form": "New stream",
     "change": "Settings",
@@ -48,6 +49,7 @@ PARTS = {
     "home": ("exports.js",),
     "label": ("first.js", "outbox.js", "question_buffer.js", "holds.js", "tally.js", "remaining.js", *ASKING),
     "review": ASKING,
+    "browse": ("fields.js", "instance.js", "highlight.js", "browse_one.js"),
     "form": ("fields.js", "instance.js", "highlight.js"),
     "change": (
         *("fields.js", "settings.js", "label_settings.js", "colours.js", "guidelines.js"),
@@ -128,6 +130,28 @@ async def review(request: AnyRequest, name: str) -> Response[bytes]:
     return await _shell(request, "review", name)
 
 
+@get("/browse/{name:str}", include_in_schema=False)
+async def browse(
+    request: AnyRequest,
+    name: str,
+    search: str = "",
+    status: str = "",
+    label: str = "",
+    prediction: str = "",
+    person: str = "",
+    source: str = "",
+    flagged: str = "",
+    changed: str = "",
+    since: str = "",
+    until: str = "",
+    least: str = "",
+    most: str = "",
+    sort: str = "",
+) -> Response[bytes]:
+    """The table of instances; the page reads the parameters."""
+    return await _shell(request, "browse", name)
+
+
 @get("/dashboard/{name:str}", include_in_schema=False)
 async def dashboard(request: AnyRequest, name: str) -> Response[bytes]:
     """The dashboard of a stream."""
@@ -161,7 +185,7 @@ async def asset(request: AnyRequest, file: str) -> Response[bytes]:
 
 
 handlers: list[Any] = [
-    *(home, form, tokens, label, review, dashboard, changing, importing, asset),
+    *(home, form, tokens, label, review, browse, dashboard, changing, importing, asset),
     sign_in.router,
     guess_routes.guess,
     dashboard_routes.seen,

@@ -29,6 +29,7 @@ function bar() {
       link("/", "Streams"),
       name && may("annotator") && of("label", "Label"),
       name && may("reviewer") && of("review", "Review"),
+      name && may("reviewer") && of("browse", "Browse"),
       name && of("dashboard", "Dashboard"),
       name && may("producer") && of("import", "Import"),
       name && may("admin") && of("change", "Settings"),

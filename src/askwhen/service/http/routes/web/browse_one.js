@@ -1,0 +1,82 @@
+// One instance in a window: what was shown, its history, and what can be done about it.
+
+import { el, percent, put, say } from "./dom.js";
+import { call, may, streamPath, who } from "./api.js";
+import { problem, words } from "./shell.js";
+import { instance } from "./instance.js";
+
+const SAID = {
+  instance: "decided", answered: "answered", undone: "took the answer back", disputed: "the answers do not decide", reviewed: "decided as a reviewer",
+  "review undone": "took the decision back", told: "the model learnt the label", forgotten: "the question was dropped", corrected: "the label was corrected",
+  volunteered: "gave a label unasked", commented: "commented", flagged: "flagged it", unflagged: "took the flag away", skipped: "skipped", unskipped: "took the skip back",
+};
+
+// changed(row) is called with the new row after each change, and with null where the instance is gone.
+export async function opened(stream, settings, item, changed) {
+  const inside = el("div", {});
+  const wrong = el("div", {});
+  const box = el("dialog", { class: "one", "aria-labelledby": "one-title", onclose: () => box.remove() },
+    el("div", { class: "head" }, el("h2", { id: "one-title" }, "Instance"), el("button", { type: "button", class: "quiet", onclick: () => box.close() }, "Close")), inside, wrong);
+
+  async function show() {
+    const found = await call("GET", streamPath(stream, `/instance?item=${item}`));
+    put(inside, build(found));
+    return found.instance;
+  }
+
+  async function act(method, path, body, done) {
+    put(wrong);
+    try {
+      await call(method, streamPath(stream, path), body);
+      if (path === "/withdraw") {
+        box.close();
+        changed(null);
+      } else changed(await show());
+      say(done);
+    } catch (error) {
+      put(wrong, problem(words(error)));
+    }
+  }
+
+  function build({ instance: each, history }) {
+    return [el("section", { class: "question", "aria-label": "What was shown" }, instance(each, settings.view)),
+      el("dl", { class: "facts" }, facts(each)),
+      each.round === null ? waiting(each) : actions(each),
+      el("h3", {}, "History"), el("ol", { class: "history" }, history.map(line))];
+  }
+
+  function actions(each) {
+    const open = settings.labels === "open";
+    const label = open ? el("input", { id: "new-label", value: each.label ?? "", maxlength: 200 })
+      : el("select", { id: "new-label" }, settings.labels.map((text) => el("option", { value: text, selected: text === each.label }, text)));
+    const comment = el("textarea", { id: "new-comment", rows: 2, maxlength: 2000 });
+    const { round } = each;
+    return [!each.erased && el("div", { class: "field" }, el("label", { for: "new-label" }, each.label === null ? "Give it a label" : "Correct the label"),
+      el("div", { class: "row" }, label, el("button", { type: "button", class: "main", onclick: () => act("POST", "/correct", who({ round, label: label.value.trim() }), "Labelled.") }, "Set label"),
+        each.label !== null && el("button", { type: "button", onclick: () => act("POST", "/correct", who({ round, label: null }), "Without a label now.") }, "No label"))),
+      !each.erased && el("div", { class: "field" }, el("label", { for: "new-comment" }, "Comment"), comment,
+        el("div", { class: "row under" }, el("button", { type: "button", onclick: () => act("POST", `/questions/${round}/comments`, who({ text: comment.value }), "Commented.") }, "Add the comment"),
+          el("button", { type: "button", onclick: () => act("POST", "/flag", who({ round, flagged: !each.flagged }), each.flagged ? "Not flagged any more." : "Flagged.") }, each.flagged ? "Take the flag away" : "Flag it")))];
+  }
+
+  function waiting(each) {
+    return el("p", { class: "read" }, "It waits in the backlog for its decision. ",
+      may("producer") && el("button", { type: "button", class: "small", onclick: () => act("POST", "/withdraw", { places: [-each.item] }, "Withdrawn.") }, "Withdraw it"));
+  }
+
+  await show();
+  document.body.append(box);
+  box.showModal();
+}
+
+function facts(each) {
+  const sure = (label, certainty) => (label === null ? null : certainty === null ? label : `${label}, ${percent(certainty)} certain`);
+  const rows = [["Id", each.id], ["Label", each.label], ["Predicted", sure(each.prediction, each.certainty)], ["Today's model", sure(each.prediction_now, each.certainty_now)],
+    ["Source", each.source], ["Time", new Date(1000 * each.time).toLocaleString()]];
+  return rows.filter(([, value]) => value !== null).map(([title, value]) => [el("dt", {}, title), el("dd", {}, el("bdi", {}, value))]);
+}
+
+function line({ kind, time, by, label, text }) {
+  return el("li", {}, el("span", { class: "read" }, `${new Date(1000 * time).toLocaleString()} `), by && [el("b", {}, by), " "], SAID[kind] ?? kind,
+    label !== null && label !== undefined && [": ", el("bdi", {}, label)], text && [": ", el("span", { dir: "auto" }, text)]);
+}

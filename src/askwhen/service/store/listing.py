@@ -1,0 +1,161 @@
+"""The listing of instances: a table that is derived from the log and the backlog, so that instances can be searched.
+
+It may lag behind: ``Mark`` says up to where it has been made. It is not part of backups, and is made again after one is
+restored. An item is the event of an instance, or where it came through the backlog, minus its place there.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+UNKNOWN = -1.0
+"""The certainty of an instance that has none."""
+
+MOST_SORTED = 20_000
+"""Largest number of instances with some words that are sorted by certainty."""
+
+LONGEST_TEXT, LONGEST_WORD = 20_000, 60
+_WORD = re.compile(r"[^\W_]+")
+
+Sort = Literal["newest", "oldest", "certain", "uncertain"]
+
+
+class Mark(NamedTuple):
+    """The last event, and the last place of the backlog, that the listing knows.
+
+    ``untidy`` says that it may still have instances that were withdrawn.
+    """
+
+    seq: int = 0
+    place: int = 0
+    untidy: bool = False
+
+
+class ListedItem(NamedTuple):
+    """A row of the listing: ``seq`` is the event of a decided instance, None of one that waits.
+
+    ``words`` are those of what was shown, None where the row is there already.
+    """
+
+    item: int
+    seq: int | None
+    time: float
+    prediction: str | None
+    certainty: float
+    label: str | None
+    state: str
+    source: str | None
+    flagged: bool
+    comments: int
+    people: Sequence[str] = ()
+    words: str | None = None
+
+
+class Listed(NamedTuple):
+    """Rows that the listing gets, items that it loses, and up to where it is made then."""
+
+    stream: int
+    mark: Mark
+    items: Sequence[ListedItem] = ()
+    gone: Sequence[int] = ()
+
+
+class Predicted(NamedTuple):
+    """What a model predicts now for some items: item, prediction, certainty."""
+
+    stream: int
+    guesses: Sequence[tuple[int, str | None, float | None]]
+
+
+class Found(NamedTuple):
+    """An item that was found."""
+
+    item: int
+    seq: int | None
+    time: float
+    prediction: str | None
+    certainty: float
+    label: str | None
+    state: str
+    source: str | None
+    flagged: int
+    comments: int
+    now: str | None
+    now_certainty: float | None
+
+
+class Wanted(NamedTuple):
+    """Which items are wanted, in which order, after which one (its certainty or time, and number)."""
+
+    stream: int
+    words: Sequence[str] = ()
+    prediction: str | None = None
+    label: str | None = None
+    state: str | None = None
+    person: str | None = None
+    source: str | None = None
+    flagged: bool = False
+    changed: bool = False
+    item: int | None = None
+    since: float | None = None
+    until: float | None = None
+    least: float | None = None
+    most: float | None = None
+    sort: Sort = "newest"
+    after: tuple[float, int] | None = None
+    limit: int = 50
+
+    @property
+    def by(self) -> str:
+        """The column by which they are sorted before their number; empty for the number alone."""
+        if self.sort in ("certain", "uncertain"):
+            return "certainty"
+        return "time" if not self.words and (self.since, self.until) != (None, None) else ""
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a text as they are searched: without case, accents and signs."""
+    plain = unicodedata.normalize("NFKD", text[:LONGEST_TEXT].casefold())
+    return [word[:LONGEST_WORD] for word in _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)))]
+
+
+def statement(wanted: Wanted) -> tuple[str, str, list[Any]]:
+    """The conditions of a query, its order and limit, and the values, with a question mark for each.
+
+    The words are left to the database.
+    """
+    where: list[str] = ["l.stream = ?"]
+    values: list[Any] = [wanted.stream]
+    if wanted.prediction is not None:
+        where.append("l.prediction = ?")
+        values.append(wanted.prediction)
+    for name in ("label", "state", "source"):
+        if getattr(wanted, name) is not None:
+            where.append(f"l.{name} = ?")
+            values.append(getattr(wanted, name))
+    if wanted.person is not None:
+        where.append("exists (select 1 from listing_people p where p.stream = ? and p.person = ? and p.item = l.item)")
+        values += [wanted.stream, wanted.person]
+    where += ["l.flagged = 1"] if wanted.flagged else []
+    where += ["l.now <> l.prediction"] if wanted.changed else []
+    for condition, value in (
+        ("item = ?", wanted.item),
+        ("time >= ?", wanted.since),
+        ("time < ?", wanted.until),
+        ("certainty >= ?", wanted.least),
+        ("certainty <= ?", wanted.most),
+    ):
+        if value is not None:
+            where.append(f"l.{condition}")
+            values.append(value)
+    where += ["l.certainty >= 0"] if wanted.by == "certainty" or wanted.most is not None else []
+    down = wanted.sort in ("newest", "certain")
+    sign, order = ("<", "desc") if down else (">", "asc")
+    if wanted.after is not None:
+        where.append(f"(l.{wanted.by}, l.item) {sign} (?, ?)" if wanted.by else f"l.item {sign} ?")
+        values += list(wanted.after) if wanted.by else [wanted.after[1]]
+    by = f"l.{wanted.by} {order}, l.item {order}" if wanted.by else f"l.item {order}"
+    return " and ".join(where), f"order by {by} limit {int(wanted.limit)}", values
