@@ -153,6 +153,7 @@ def test_the_guess_is_shown_from_now_on(tmp_path):
 FIXED = {
     "version": 1,
     "certainty": 1,
+    "several": True,
     "algorithm": "default",
     "letters": {"b": 1.0},
     "raw": True,

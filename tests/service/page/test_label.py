@@ -698,3 +698,25 @@ def test_labels_that_change_while_somebody_labels_are_those_on_the_page(visit, m
     press(page, "4")
     all_safe(page)
     assert [label for _, _, label in answers(stream)] == ["wanted", "wanted", "news"]
+
+
+def test_several_labels_are_picked_and_given(visit, made):
+    stream = made(["one", "two", "three"], several=True)
+    page = visit("ann", f"/label/{stream.name}")
+    first = read(page)
+    page.keyboard.press("1")
+    page.get_by_role("button", name="other").click()
+    page.keyboard.press("2")
+    page.keyboard.press("2")
+    assert page.locator(".label[aria-pressed=true] .word").all_inner_texts() == ["ham", "other"]
+    page.get_by_role("button", name="Give 2 labels").click()
+    moved_on(page, first)
+    page.get_by_text("Last: ham, other.").wait_for()
+    before = read(page)
+    page.locator("h1").click()
+    page.keyboard.press("Enter")  # none of them
+    moved_on(page, before)
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", '["ham","other"]'), (1, "ann", "[]")]
+    page = visit("rae", f"/review/{stream.name}")
+    page.get_by_role("heading", name="Review").wait_for()

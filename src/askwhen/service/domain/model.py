@@ -10,8 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...algorithms import algorithm
+from ...contracts.sampler import Parts
 from ...engine import promise_log
+from ...engine.engine import Engine
 from ...engine.inputs.two_labels import Pair
+from ...engine.label_spaces import LabelSets
 from ...errors import InputError, SnapshotError
 from ...learners import Mixture
 from ...prepare import Prepare
@@ -19,6 +22,7 @@ from ...rules import BudgetRule, PromiseRule
 from ...sampler import Sampler
 from ...snapshot import engine_state, file_format
 from ...trace.trace import RoundResult
+from ..events import label_sets
 from ..events.settings import MOST_OPEN, OPEN, Budget, Settings
 from . import row_codec
 from .features import kinds_of_features, schema_of_features, schema_of_model
@@ -59,6 +63,12 @@ class Model:
         self._take(build(settings) if sampler is None else sampler)
         self._name([] if self.sampler.engine.classes is not None else list(pair or settings.labels))
 
+    @property
+    def is_multi(self) -> bool:
+        """Whether several labels may apply at once; they are texts as ``label_sets`` writes them."""
+        answers = self.sampler.engine.answers
+        return answers is not None and answers.multi
+
     def _name(self, pair: list[str]) -> None:
         self.pair = pair
         self._values: dict[str, Any] = dict(zip(pair, (-1.0, 1.0), strict=False))
@@ -91,6 +101,10 @@ class Model:
                 (self.word(float(sign)), float(p if sign > 0.0 else 1.0 - p))
                 for sign, p in zip(signs, found, strict=True)
             ]
+        if self.is_multi:
+            names = self.sampler.classes or []
+            sets = [[name for name, m in zip(names, row, strict=True) if m > 0.0] for row in margins.tolist()]
+            return [(label_sets.written(each), None) for each in sets]
         classes, shares = self.sampler.classes or [], engine.shares(margins).max(axis=1)
         return [(classes[i], float(p)) for i, p in zip(margins.argmax(axis=1), shares, strict=True)]
 
@@ -104,13 +118,16 @@ class Model:
 
     def tell(self, played: int, label: str) -> None:
         """Give the label of an open question to the sampler."""
-        self.sampler.tell(played, self._values.get(label, label))
+        self.sampler.tell(played, self.value(label))
         if self.has_promise:
             self.sampler.promise.released()  # the log has them, and a snapshot would store them
 
     def learn(self, x: Any, label: str) -> None:
         """Learn the label of an instance that the sampler itself has not asked about."""
-        self.sampler.learn(x, self._values.get(label, label))
+        if self.is_multi:
+            self.sampler.learn(row_codec.stacked([x]), [self.value(label)])
+        else:
+            self.sampler.learn(x, self.value(label))
 
     def forget(self, played: int) -> None:
         """Drop an open question."""
@@ -125,11 +142,16 @@ class Model:
         self.sampler.discard_instance(x)
 
     def value(self, label: str) -> Any:
-        """A label as the sampler has it: -1 or +1 where there are two."""
+        """A label as the sampler has it: -1 or +1 where there are two, a number for a set of labels."""
+        answers = self.sampler.engine.answers
+        if answers is not None and answers.multi:
+            return answers.number(label_sets.read(label))
         return self._values.get(label, label)
 
     def word(self, prediction: Any) -> Any:
         """A prediction as a label of the stream; None while no label is known."""
+        if isinstance(prediction, tuple):
+            return label_sets.written(prediction)
         return self._words.get(prediction, prediction)
 
     def rename(self, label: str, new: str) -> None:
@@ -156,13 +178,19 @@ class Model:
         return lambda: file_format.pack(header, copied)
 
     def portable(self, settings: Settings) -> bytes:
-        """The model as a file for use without the service: it takes what the stream took, and predicts its labels."""
+        """The model as a file for use without the service: it takes what the stream took, and predicts its labels.
+
+        ``aw.load`` reads it, or ``MultiLabel.load`` where several labels may apply.
+        """
         engine = self.sampler.engine
         if engine.schema is None and engine.shape.d > 0:
             engine.schema = schema_of_model(settings.features, settings.version)
         if self._words:
             engine.pair = Pair(self._words[-1.0], self._words[1.0])
-        return file_format.pack(*engine_state.dump(engine, []))
+        header, arrays = engine_state.dump(engine, [])
+        if self.is_multi:
+            header = {"multi_label": {"labels": self.sampler.classes, "question": "one"}, "model": header}
+        return file_format.pack(header, arrays)
 
     @classmethod
     def load(cls, settings: Settings, content: bytes, pair: Sequence[str] = ()) -> Model:
@@ -235,11 +263,24 @@ def build(settings: Settings) -> Sampler:
         )
     if budget is not None and isinstance(rule, BudgetRule):
         rule = rule_of_budget(budget)
+    if settings.several:
+        return _of_sets(settings, rule, prepare)
     learner = _learner(made.learner, settings)
     how: dict[str, Any] = {"seed": settings.seed, "classes": classes, "most_classes": MOST_OPEN}
     sampler = Sampler(learner, rule, made.drift, prepare, schema=schema_of_features(settings.features), **how)
     sampler.engine.limits_certainty = settings.certainty == 2
     return sampler
+
+
+def _of_sets(settings: Settings, rule: Any, prepare: Prepare | None) -> Sampler:
+    """A sampler of several labels at once."""
+    learner = _learner(Mixture(classes=len(settings.labels), multi=True), settings)
+    engine = Engine(Parts(learner, rule, None, prepare, None), settings.seed, None, LabelSets(list(settings.labels)))
+    schema = schema_of_features(settings.features)
+    if schema is not None:
+        engine.give_schema(schema)
+    engine.limits_certainty = settings.certainty == 2
+    return Sampler.of(engine)
 
 
 def _learner(learner: Any, settings: Settings) -> Any:
@@ -265,6 +306,7 @@ def warm(settings: Settings) -> None:
     """Compile what rounds of a stream with these settings need; takes seconds where the compiler's cache is empty."""
     model, x = _scratch(settings)
     label = "a" if settings.labels == OPEN else settings.labels[0]
+    label = label_sets.written([label]) if settings.several else label
     for time in range(_MOST_WARMING):
         ask = model.ask(x, float(time)).ask
         if ask.query:

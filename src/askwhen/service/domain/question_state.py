@@ -11,6 +11,7 @@ from typing import Any
 
 from ...errors import InputError
 from ..errors import NotFoundError
+from ..events import label_sets
 from ..events.kinds import (
     Answered,
     Corrected,
@@ -122,6 +123,11 @@ class QuestionState:
 
     def check_label(self, label: str | None, owner: str) -> None:
         """Refuse a label that the stream does not have."""
+        if label is not None and self.settings.several:
+            given = label_sets.read(label)
+            label = next((each for each in given if each not in self.labels), None)
+            if len(set(given)) < len(given):
+                raise InputError("give each label once.", owner=owner, parameter="label")
         if label is None or label in self.labels:
             return
         if self.settings.labels == OPEN:

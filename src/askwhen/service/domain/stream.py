@@ -16,6 +16,7 @@ import msgspec
 from ...errors import AskwhenError, InputError
 from ...rules.budget import labels_by
 from ..errors import ConflictError, SetAsideError
+from ..events import label_sets
 from ..events.kinds import (
     WITHHELD,
     Commented,
@@ -214,7 +215,13 @@ class ServiceStream:
 
     def label_now(self, label: str | None) -> str | None:
         """A label by its current name; its former name is taken too, unless another label has it."""
+        if label is not None and self.settings.several:
+            return label_sets.written(label_sets.read(label))
         return label if label in self.questions.labels else self.label_names.now(label)
+
+    def seen_label(self, label: str | None) -> str | list[str] | None:
+        """A label as clients see it: a list where several may apply at once."""
+        return label_sets.read(label) if label is not None and self.settings.several else label
 
     @property
     def seq(self) -> int:

@@ -19,6 +19,7 @@ NEWEST: Literal[2] = 2
 
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 MOST_QUESTIONS = 10_000
+MOST_AT_ONCE = 52
 LONGEST_NAME, LONGEST_LABEL = 100, 200
 MOST_TAGS, LONGEST_TAG = 20, 50
 LONGEST_ABOUT, LONGEST_GUIDELINES = 500, 50_000
@@ -90,9 +91,10 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     wait, and are decided only as fast as people answer, as ``backlog`` says. ``version`` is that of the default
     algorithm: a new stream gets the newest, and streams of release 0.1, which have none, keep the first. ``certainty``
     is the version of the certainty of predictions: in the second, that of new streams, few answers do not make it
-    large. With ``repeats``, an instance whose content was answered before takes that answer, as in new streams.
-    ``tags`` are words by which a stream is found. ``about`` describes labels, ``colours`` gives them colours, and
-    ``guidelines`` tell people how to decide, as Markdown.
+    large. With ``several``, any number of the labels may apply to an instance. With ``repeats``, an instance whose
+    content was answered before takes that answer, as in new streams. ``tags`` are words by which a stream is found.
+    ``about`` describes labels, ``colours`` gives them colours, and ``guidelines`` tell people how to decide, as
+    Markdown.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -116,6 +118,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     version: Literal[1, 2] | None = None
     certainty: Literal[1, 2] | None = None
     repeats: bool | None = None
+    several: bool = False
     tags: list[str] = []
     about: dict[str, str] = {}
     colours: dict[str, Literal["orange", "sky", "green", "yellow", "blue", "red", "pink", "grey"]] = {}
@@ -130,6 +133,13 @@ def check_settings(settings: Settings) -> None:
         _refuse("labels", f"between 2 and {MOST_LABELS:,} different texts", given)
     for label in labels:
         check_label(label)
+    if settings.several and (settings.labels == OPEN or len(labels) > MOST_AT_ONCE or settings.algorithm != "default"):
+        raise InputError(
+            f"several labels at once are for the default algorithm and between 2 and {MOST_AT_ONCE} labels that are "
+            "known in advance.",
+            owner="stream",
+            parameter="several",
+        )
     _check_words(settings)
     if not 1 <= settings.slots <= MOST_SLOTS:
         _refuse("slots", f"between 1 and {MOST_SLOTS}", settings.slots)

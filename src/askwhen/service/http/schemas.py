@@ -77,7 +77,7 @@ class LabelMerge(msgspec.Struct, forbid_unknown_fields=True):
 class Given(msgspec.Struct, forbid_unknown_fields=True):
     """An answer. ``key`` makes a retry idempotent; ``lead`` is the time that it took, in seconds."""
 
-    label: str | None = None
+    label: str | list[str] | None = None
     unsure: bool = False
     key: str | None = None
     lead: float | None = None
@@ -103,7 +103,7 @@ class NewLabel(msgspec.Struct, forbid_unknown_fields=True):
     ``key`` makes a retry idempotent.
     """
 
-    label: str | None
+    label: str | list[str] | None
     id: str | None = None
     round: int | None = None
     annotator: str | None = None
@@ -116,7 +116,7 @@ class Verdict(msgspec.Struct, forbid_unknown_fields=True):
     With ``first`` it is refused where another reviewer has decided meanwhile.
     """
 
-    label: str | None = None
+    label: str | list[str] | None = None
     annotator: str | None = None
     key: str | None = None
     first: bool = False

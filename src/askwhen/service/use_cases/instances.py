@@ -62,7 +62,7 @@ class Decision(msgspec.Struct, omit_defaults=True):
     """
 
     round: int
-    prediction: str | None
+    prediction: str | list[str] | None
     margin: float
     probability: float
     asked: bool
@@ -73,8 +73,8 @@ class Decision(msgspec.Struct, omit_defaults=True):
     uncertainty: float | None = None
     again: bool = False
     repeats: int | None = None
-    label: str | None = None
-    delivered: str | msgspec.UnsetType | None = msgspec.UNSET
+    label: str | list[str] | None = None
+    delivered: str | list[str] | msgspec.UnsetType | None = msgspec.UNSET
     withheld: bool = False
 
 
@@ -83,7 +83,7 @@ class Provisional(msgspec.Struct, omit_defaults=True):
 
     provisional: bool
     place: int
-    prediction: str | None
+    prediction: str | list[str] | None
     certainty: float | None
     id: str | None = None
     again: bool = False
@@ -288,7 +288,10 @@ def _reply(stream: ServiceStream, found: Outcome) -> Reply | AskwhenError:
     item, guess = found
     again = guess is None
     guess = stream.model.guess(row_codec.from_bytes(item.row)) if guess is None else guess
-    return Provisional(True, item.place, *guess, None if item.key is None else item.key[2:], again)
+    prediction, certainty = guess
+    return Provisional(
+        True, item.place, stream.seen_label(prediction), certainty, None if item.key is None else item.key[2:], again
+    )
 
 
 def _delivered(stream: ServiceStream, fact: Instance, again: bool) -> str | None:
@@ -308,7 +311,7 @@ def decided(stream: ServiceStream, played: PlayedRound) -> Decision:
     assert isinstance(fact, Instance)
     return Decision(
         fact.round,
-        fact.prediction,
+        stream.seen_label(fact.prediction),
         fact.margin,
         fact.probability,
         fact.is_question,
@@ -319,7 +322,7 @@ def decided(stream: ServiceStream, played: PlayedRound) -> Decision:
         fact.uncertainty,
         played.again,
         fact.repeats,
-        fact.answer,
-        _delivered(stream, fact, played.again) if stream.model.has_promise else msgspec.UNSET,
+        stream.seen_label(fact.answer),
+        stream.seen_label(_delivered(stream, fact, played.again)) if stream.model.has_promise else msgspec.UNSET,
         fact.withheld,
     )

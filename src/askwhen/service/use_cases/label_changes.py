@@ -100,6 +100,11 @@ async def _once(
     """Change labels, once for each key, one change after the other."""
     stored = stored_key("g", key)
 
+    if stream.settings.several:
+        raise ConflictError(
+            "labels cannot be changed where several may apply at once; make another stream like it.", owner="labels"
+        )
+
     async def locked() -> Event:
         async with coordinator.history_lock:
             await coordinator.commits.settled()

@@ -22,7 +22,7 @@ class Labelled(msgspec.Struct, omit_defaults=True):
     annotator: str
     learnt: bool
     id: str | None = None
-    label: str | None = None
+    label: str | list[str] | None = None
     again: bool = False
 
 
@@ -56,7 +56,9 @@ async def volunteer(
         raise ConflictError("this key was used for something else.", owner="key", parameter="key")
     if fact.label != stream.label_now(label):
         raise ConflictError("this key was used for another label.", owner="key", parameter="key")
-    return Labelled(asked.round, annotator, fact.learnt, instance.key and instance.key[2:], fact.label, again)
+    return Labelled(
+        asked.round, annotator, fact.learnt, instance.key and instance.key[2:], stream.seen_label(fact.label), again
+    )
 
 
 async def instance_of(

@@ -37,10 +37,10 @@ class Shown(msgspec.Struct, omit_defaults=True):
     show: Any = None
     until: float | None = None
     priority: float = 0.0
-    guess: str | None = None
+    guess: str | list[str] | None = None
     skipped: bool = False
     disputed: bool = False
-    label: str | None = None
+    label: str | list[str] | None = None
     erased: bool = False
 
 
@@ -52,7 +52,7 @@ class Receipt(msgspec.Struct, omit_defaults=True):
     slot: int
     time: float
     undo: float
-    label: str | None = None
+    label: str | list[str] | None = None
     unsure: bool = False
     again: bool = False
 
@@ -146,9 +146,9 @@ def shown(
         seen.get("show"),
         until,
         question.priority,
-        question.prediction if guess or stream.settings.guess else None,
+        stream.seen_label(question.prediction if guess or stream.settings.guess else None),
         disputed=question.disputed,
-        label=question.label if closed else None,
+        label=stream.seen_label(question.label if closed else None),
         erased=event is not None and event.row is None,
     )
 
@@ -194,7 +194,9 @@ async def answer(
     if again:
         await _check_stands(coordinator, stream, event, fact, label)
     undo = event.time + stream.current.settings_at(event.seq).grace
-    return Receipt(round, annotator, fact.slot, event.time, undo, fact.label, fact.label is None, again)
+    return Receipt(
+        round, annotator, fact.slot, event.time, undo, stream.seen_label(fact.label), fact.label is None, again
+    )
 
 
 async def _check_stands(

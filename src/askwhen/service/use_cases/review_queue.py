@@ -26,7 +26,7 @@ ACTIVE = 7 * 86400.0
 class Single(msgspec.Struct):
     """One answer; without a name where reviews are blind, and without a label where the annotator was unsure."""
 
-    label: str | None
+    label: str | list[str] | None
     name: str | None = None
 
 
@@ -35,9 +35,9 @@ class Reviewable(msgspec.Struct):
 
     shown: Shown
     answers: list[Single]
-    told: str | None
-    label: str | None
-    guess: str | None
+    told: str | list[str] | None
+    label: str | list[str] | None
+    guess: str | list[str] | None
     comments: list[Comment] = []
 
 
@@ -168,15 +168,15 @@ def reviewable(coordinator: Coordinator, stream: ServiceStream, round: int) -> R
     """A question as a reviewer sees it. In blind reviews answers are sorted, so that their order reveals nothing."""
     question = stream.questions.find(round)
     blind = stream.settings.view.blind
-    answers = [Single(each.label, None if blind else each.annotator) for each in question.answers]
+    answers = [Single(stream.seen_label(each.label), None if blind else each.annotator) for each in question.answers]
     if blind:
-        answers.sort(key=lambda each: each.label or "")
+        answers.sort(key=lambda each: str(each.label or ""))
     return Reviewable(
         shown(coordinator, stream, question, guess=question.told),
         answers,
-        question.model,
-        question.label,
-        _word(question.prediction),
+        stream.seen_label(question.model),
+        stream.seen_label(question.label),
+        stream.seen_label(_word(question.prediction)),
     )
 
 

@@ -71,6 +71,8 @@ async def export(
     until, unknown, labels = stream.seq, frozenset(stream.state.passed), stream.questions.labels
     if format in (tasks := {"prodigy": "labels", "label-studio": "instances"}) and table != tasks[format]:
         raise InputError.about("export", "format", "csv, ndjson, json or parquet for this table", format)
+    if format == "prodigy" and stream.settings.several:
+        raise InputError("Prodigy's tasks have one label; export another format.", owner="export", parameter="format")
     instances = None
     if table == "instances" and format != "label-studio":
         await auth.coordinator.warmups.wait_for_guesses(stream.number, stream.settings)

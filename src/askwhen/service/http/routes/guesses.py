@@ -18,7 +18,7 @@ class Guess(msgspec.Struct):
     """What the model predicted."""
 
     question: int
-    guess: str | None
+    guess: str | list[str] | None
 
 
 @get("/v1/streams/{name:str}/questions/{question:int}/guess", summary="Show what the model guessed")
@@ -33,4 +33,4 @@ async def guess(request: AnyRequest, name: str, question: Round, annotator: str 
     has_answered = slot is not None and found.slots[slot].answer is not None
     if not (has_answered or stream.settings.guess):
         raise NotAllowedError("the guess is shown after the answer.", owner="question")
-    return Guess(question, found.prediction)
+    return Guess(question, stream.seen_label(found.prediction))

@@ -10,6 +10,7 @@ from litestar.params import Parameter
 from ....errors import InputError
 from ...domain.stream import ServiceStream
 from ...domain.tokens import Holder
+from ...events.label_sets import text_of
 from ...events.settings import LONGEST_NAME
 from ...use_cases import comments, labels, questions
 from ...use_cases.labels import Labelled
@@ -93,7 +94,7 @@ async def take_answer(auth: Authorization, request: AnyRequest, name: str, quest
     who = _who(auth, holder, data.annotator)
     if (data.label is None) != data.unsure:
         raise InputError("give either a label, or unsure.", owner="answer", parameter="label")
-    return await questions.answer(auth.coordinator, stream, question, who, data.label, data.key, data.lead)
+    return await questions.answer(auth.coordinator, stream, question, who, text_of(data.label), data.key, data.lead)
 
 
 @post("/{question:int}/renew", status_code=200, opt={ROLE: "annotator"}, summary="Hold a slot longer")
@@ -135,7 +136,7 @@ async def undone_last(request: AnyRequest, name: str, data: Who | None = None) -
 async def reviewed(request: AnyRequest, name: str, question: Round, data: Verdict) -> None:
     """The reviewer's label counts, whatever the answers are."""
     auth, stream, who = _enter(request, name, data.annotator, "reviewer")
-    await questions.review(auth.coordinator, stream, question, who, data.label, data.key, data.first)
+    await questions.review(auth.coordinator, stream, question, who, text_of(data.label), data.key, data.first)
 
 
 @post("/{question:int}/review/undo", status_code=204, opt={ROLE: "reviewer"}, summary="Undo a decision")
@@ -170,7 +171,7 @@ async def labelled(request: AnyRequest, name: str, data: NewLabel) -> Labelled:
     auth, stream, who = _enter(request, name, data.annotator)
     if data.round is not None and not 0 <= data.round <= 2**53:
         raise InputError.about("label", "round", "a whole number from 0 to 2^53", data.round)
-    return await labels.volunteer(auth.coordinator, stream, who, data.label, data.id, data.round, data.key)
+    return await labels.volunteer(auth.coordinator, stream, who, text_of(data.label), data.id, data.round, data.key)
 
 
 router = Router(

@@ -130,7 +130,7 @@ def _predicted(
             label, certainty = stream.model.guess(stream.reader.instance(raw.x))
         except AskwhenError:  # its data has changed since
             return []
-    if label is None:
+    if not isinstance(label, str):
         return []
     question = stream.questions.open.get(decision.round)
     note = WORTH if question is not None and not question.told and not question.is_full else ""

@@ -48,6 +48,7 @@ function fields() {
   return [
     text("name", "Name", "Letters, digits, dots, dashes and underscores: it stands in addresses.", { required: true, maxlength: 100 }),
     text("labels", "Labels", "One on each line, in the order of the keys 1, 2, 3 …", { rows: 4, value: "no\nyes" }),
+    tick("several", "Several labels at once", "any number of them may apply, or none"),
     tick("open", "Open labels", "people type them, and each new one opens a class"),
     choices("features", "What an instance is", FEATURES, "text"),
     text("names", "Names of the numbers", "With commas between them; left empty, an array of numbers.", { for: "features=numbers,mixed" }),
@@ -77,6 +78,7 @@ function fill(form, { name, settings }) {
   const set = (field, value) => { form.elements[field].value = value ?? ""; };
   const { labels, features, budget, algorithm, letters, raw } = settings;
   set("name", `${name}-2`);
+  form.elements.several.checked = settings.several;
   form.elements.open.checked = labels === "open";
   if (labels !== "open") set("labels", labels.join("\n"));
   set("features", features.kind);
@@ -96,7 +98,8 @@ function fill(form, { name, settings }) {
 // What is sent: everything that differs from what the service would take anyway.
 function read(form) {
   const given = (name) => form.elements[name].value;
-  const settings = { labels: form.elements.open.checked ? "open" : ofLines(given("labels")), features: { kind: given("features") }, ...others.settings };
+  const several = form.elements.several.checked ? { several: true } : {};
+  const settings = { ...several, labels: form.elements.open.checked ? "open" : ofLines(given("labels")), features: { kind: given("features") }, ...others.settings };
   if (others.places && given("features") !== "numbers") settings.features.places = others.places;
   if (["numbers", "mixed"].includes(given("features")) && given("names").trim()) settings.features.names = list(given("names"));
   if (given("features") === "mixed") settings.features.text = list(given("texts"));

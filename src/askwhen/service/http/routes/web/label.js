@@ -10,7 +10,7 @@ import { QuestionBuffer } from "./question_buffer.js";
 import { first } from "./first.js";
 import { scrolled } from "./scroll.js";
 import { help } from "./help.js";
-import { LabelPanel } from "./label_panel.js";
+import { LabelPanel, inText } from "./label_panel.js";
 import { Tally } from "./tally.js";
 import { commentOn, showGuidelines } from "./remark.js";
 
@@ -125,8 +125,8 @@ function shown(question) {
   places.question.dataset.question = question.question;
   put(places.question, instance(question, facts.settings.view));
   const guess = facts.settings.guess ? question.guess ?? null : null;
-  panel.guess(guess);
-  say(`New question. ${summary(question)}${guess === null ? "" : ` The model guesses ${guess}.`}`);
+  panel.begin(guess);
+  say(`New question. ${summary(question)}${guess === null ? "" : ` The model guesses ${inText(guess)}.`}`);
 }
 
 function elsewhere() {
@@ -153,7 +153,7 @@ function showSafety(state) {
 // One is shown as it is, several as one line that opens.
 function showRefused(entries) {
   const away = (text, some) => el("button", { type: "button", class: "quiet", onclick: () => some.forEach((entry) => outbox.drop(entry.key)) }, text);
-  const one = (entry) => [`Your answer ${entry.label === null ? "unsure" : `“${entry.label}”`} to question ${entry.question} of ${entry.stream} `
+  const one = (entry) => [`Your answer ${entry.label === null ? "unsure" : `“${inText(entry.label)}”`} to question ${entry.question} of ${entry.stream} `
     + `was not taken: ${entry.refused} `, away("Put away", [entry])];
   const isOpen = places.refusals.querySelector("details")?.open;
   put(places.refusals, entries.length === 0 ? null : el("div", { class: "problem" }, entries.length === 1 ? one(entries[0])
@@ -186,11 +186,11 @@ function give(act, label) {
 function answer(label) {
   if (!give("answer", label)) return false;
   if (label !== null) {
-    learnNew([label]);
+    learnNew([label].flat());
     panel.flash(label);
   }
   tally.add(1);
-  put(places.last, "Last: ", el("strong", { dir: "auto" }, label ?? "unsure"), ".");
+  put(places.last, "Last: ", el("strong", { dir: "auto" }, inText(label)), ".");
   return true;
 }
 
@@ -262,8 +262,8 @@ async function sent(entry, receipt) {
     const name_ = session.open ? `?annotator=${encodeURIComponent(session.name)}` : "";
     const found = await call("GET", streamPath(name, `/questions/${entry.question}/guess${name_}`));
     if (done.at(-1)?.entry.key !== entry.key || found.guess === null) return;
-    put(places.last, "Last: ", el("strong", { dir: "auto" }, entry.label), ". The model guessed ",
-      found.guess === entry.label ? "the same." : [el("strong", { dir: "auto" }, found.guess), "."]);
+    put(places.last, "Last: ", el("strong", { dir: "auto" }, inText(entry.label)), ". The model guessed ",
+      String(found.guess) === String(entry.label) ? "the same." : [el("strong", { dir: "auto" }, inText(found.guess)), "."]);
   } catch {
     // the guess is a courtesy
   }
@@ -317,9 +317,10 @@ function sayFailed(error) {
 
 function pressed(event) {
   if (!places.question.isConnected || scrolled(event, places.question) || !isForPage(event)) return;
-  if (event.key === "Enter" && panel.guessed !== null && !event.target.closest?.("button, a, summary, audio")) {
+  if (event.key === "Enter" && (panel.several || panel.guessed !== null) && !event.target.closest?.("button, a, summary, audio")) {
     event.preventDefault();
-    answer(panel.guessed);
+    if (panel.several) panel.give();
+    else answer(panel.guessed);
     return;
   }
   const run = meaning(keyOf(event)) ?? meaning(latinOf(event));
@@ -332,7 +333,7 @@ function meaning(key) {
   const acts = { u: () => answer(null), s: skip, z: undo, "/": find, "?": openHelp, p: play };
   if (Object.hasOwn(acts, key)) return acts[key];
   const label = panel.labelOf(key);
-  return label === undefined ? null : () => answer(label);
+  return label === undefined ? null : () => panel.take(label);
 }
 
 function play() {

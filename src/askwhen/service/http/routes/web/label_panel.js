@@ -13,7 +13,7 @@ const AROUND = 26; // its padding and border
 const KEY = 34; // the space of a key
 
 export class LabelPanel {
-  // chosen(label): a label was pressed, or found and taken.
+  // chosen(label): a label was pressed, or found and taken; where several may apply, the list that was sent.
   constructor(stream, name, chosen) {
     Object.assign(this, { stream, chosen });
     this.labels = [];
@@ -25,7 +25,9 @@ export class LabelPanel {
     this.status = el("span", { id: "found-labels", role: "status", class: "read" });
     this.find = el("div", { class: "find-label" }, el("label", { for: "find-label" }, "Find"), this.field, this.status);
     this.buttons = el("div", { class: "labels", id: "labels", role: "group", "aria-label": name });
-    this.element = el("div", { class: "label-panel" }, this.find, this.buttons);
+    this.picked = new Set();
+    this.send = el("button", { type: "button", class: "main send", hidden: true, "aria-keyshortcuts": "Enter", onclick: () => this.give() });
+    this.element = el("div", { class: "label-panel" }, this.find, this.buttons, this.send);
     this.keys = keymap([], {});
     this.at = 0;
     addEventListener("resize", () => this.measure());
@@ -35,6 +37,8 @@ export class LabelPanel {
   learn(labels, settings) {
     Object.assign(this, { labels, settings });
     this.isOpen = settings.labels === "open";
+    this.several = settings.several;
+    this.send.hidden = !settings.several;
     this.keys = keymap(labels, ownLetters(this.stream));
     this.colours = coloursOf(labels, settings.colours);
     this.element.dataset.size = labels.length <= FEW ? "few" : labels.length <= MANY ? "some" : "many";
@@ -78,10 +82,29 @@ export class LabelPanel {
     }
     this.at = Math.min(this.at, Math.max(this.listed.length - 1, 0));
     put(this.buttons, this.listed.map((label) => this.made.get(label) ?? this.button(label, true)));
-    for (const [label, button] of this.made) button.classList.toggle("guess", label === this.guessed);
+    for (const [label, button] of this.made) button.classList.toggle("guess", Array.isArray(this.guessed) ? this.guessed.includes(label) : label === this.guessed);
     this.mark();
+    this.markPicked();
     const none = this.labels.length ? "No label has this in it." : this.isOpen ? "No label was given yet: type the first one." : "";
     put(this.status, text ? this.listed.length ? `${plural(this.listed.length, "label")}. Enter gives ${this.listed[this.at]}.` : none : this.labels.length ? "" : none);
+  }
+
+  markPicked() {
+    if (!this.several) return;
+    for (const [label, button] of this.made) button.setAttribute("aria-pressed", String(this.picked.has(label)));
+    put(this.send, this.picked.size ? `Give ${plural(this.picked.size, "label")}` : "None of them", el("kbd", { "aria-hidden": "true" }, "Enter"));
+  }
+
+  // The labels that are picked are the answer.
+  give() {
+    if (!this.isIdle && this.several) this.chosen([...this.picked].sort());
+  }
+
+  // Another question: nothing is picked, or what the model guesses.
+  begin(guess) {
+    this.picked = new Set(this.several && Array.isArray(guess) ? guess : []);
+    this.guess(guess);
+    this.markPicked();
   }
 
   mark() {
@@ -126,6 +149,12 @@ export class LabelPanel {
 
   take(label) {
     if (this.isIdle) return;
+    if (this.several) {
+      if (!this.picked.delete(label)) this.picked.add(label);
+      if (this.field.value) this.clear();
+      this.markPicked();
+      return;
+    }
     if (this.chosen(label) === false) return; // too soon, or not on the screen any more
     if (this.field.value || document.activeElement === this.field) this.clear();
   }
@@ -138,9 +167,10 @@ export class LabelPanel {
 
   guess(label) {
     this.guessed = label;
+    const isGuess = (each) => (Array.isArray(label) ? label.includes(each) : each === label);
     for (const [each, button] of this.made ?? []) {
-      button.classList.toggle("guess", each === label);
-      if (each === label) button.setAttribute("aria-description", "the model's guess");
+      button.classList.toggle("guess", isGuess(each));
+      if (isGuess(each)) button.setAttribute("aria-description", "the model's guess");
       else button.removeAttribute("aria-description");
     }
     if (this.made?.get(label)?.isConnected) this.made.get(label).scrollIntoView({ block: "nearest" });
@@ -150,15 +180,18 @@ export class LabelPanel {
   flash(label) {
     clearTimeout(this.flashing);
     for (const button of this.buttons.querySelectorAll(".chosen")) button.classList.remove("chosen");
-    const button = this.made?.get(label);
-    button?.classList.add("chosen");
-    this.flashing = setTimeout(() => button?.classList.remove("chosen"), FLASH);
+    const buttons = [label].flat().map((each) => this.made?.get(each)).filter(Boolean);
+    for (const button of buttons) button.classList.add("chosen");
+    this.flashing = setTimeout(() => buttons.forEach((button) => button.classList.remove("chosen")), FLASH);
   }
 
   labelOf(key) {
     return this.keys.toLabel.get(key);
   }
 }
+
+// A label, or several, as a text.
+export const inText = (label) => (Array.isArray(label) ? label.join(", ") || "none of them" : label ?? "unsure");
 
 const wordsOf = (label) => label.split(/\s+|(?<=[_\-./:])/u);
 

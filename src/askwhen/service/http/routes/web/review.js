@@ -7,7 +7,7 @@ import { instance, summary } from "./instance.js";
 import { isForPage, isTooSoon, keyOf, latinOf, nowShown } from "./keys.js";
 import { scrolled } from "./scroll.js";
 import { help } from "./help.js";
-import { LabelPanel } from "./label_panel.js";
+import { LabelPanel, inText } from "./label_panel.js";
 import { commentOn, showGuidelines } from "./remark.js";
 
 const ACTS = [["n", "No label"], ["s", "Later: it stays in the list"], ["z", "Undo the last decision"], ["/", "Find a label by what you type"],
@@ -129,16 +129,17 @@ function show() {
   }
   learn(found.shown.labels);
   idle(false);
+  panel.begin(null);
   places.question.dataset.question = found.shown.question;
   put(places.question,
     el("ul", { class: "answers", "aria-label": "What people said" },
-      found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, el("b", { dir: "auto" }, answer.label ?? "unsure"))),
-      el("li", {}, "The model guessed: ", el("b", { dir: "auto" }, found.guess ?? "nothing")),
-      found.told && el("li", {}, "The model learnt: ", el("b", { dir: "auto" }, found.told)),
-      found.label !== found.told && el("li", {}, "Current label: ", el("b", { dir: "auto" }, found.label ?? "no label")),
+      found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, el("b", { dir: "auto" }, inText(answer.label)))),
+      el("li", {}, "The model guessed: ", el("b", { dir: "auto" }, found.guess === null ? "nothing" : inText(found.guess))),
+      found.told && el("li", {}, "The model learnt: ", el("b", { dir: "auto" }, inText(found.told))),
+      String(found.label) !== String(found.told) && el("li", {}, "Current label: ", el("b", { dir: "auto" }, found.label === null ? "no label" : inText(found.label))),
       found.comments.map((each) => el("li", { class: "remark" }, each.name ? `${each.name} comments: ` : "A comment: ", el("bdi", {}, each.text ?? "erased")))),
     instance(found.shown, facts.settings.view));
-  const said = found.answers.map((answer) => answer.label ?? "unsure").join(", ");
+  const said = found.answers.map((answer) => inText(answer.label)).join("; ");
   say(`Question to review. People said ${said}. ${summary(found.shown)}`);
 }
 
@@ -167,7 +168,7 @@ async function decide(label) {
     if (done.length > REMEMBERED) done.shift();
     decided += 1;
     showTally();
-    put(places.last, "Decided: ", el("strong", { dir: "auto" }, label ?? "no label"), ". It is safe on the server.");
+    put(places.last, "Decided: ", el("strong", { dir: "auto" }, label === null ? "no label" : inText(label)), ". It is safe on the server.");
     await more();
     show();
     countAll();
@@ -253,7 +254,7 @@ function pressed(event) {
   for (const key of [keyOf(event), latinOf(event)]) {
     const acts = { n: () => decide(null), s: later, z: undo, "/": find, "?": openHelp };
     const label = panel.labelOf(key);
-    const run = Object.hasOwn(acts, key) ? acts[key] : label !== undefined ? () => decide(label) : null;
+    const run = Object.hasOwn(acts, key) ? acts[key] : label !== undefined ? () => panel.take(label) : panel.several && event.key === "Enter" && !event.target.closest?.("button, a, summary") ? () => panel.give() : null;
     if (run) {
       event.preventDefault();
       run();

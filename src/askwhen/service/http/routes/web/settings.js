@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 
 const WHY = "Decisions in the log depend on these, and must be the same when it is played again.";
-const NAMES = ["features", "algorithm", "letters", "raw", "seed", "version", "certainty"];
+const NAMES = ["features", "algorithm", "letters", "raw", "seed", "version", "certainty", "several"];
 
 const KINDS = { flag: "number", names: "category" };
 
