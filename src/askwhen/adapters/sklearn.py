@@ -17,6 +17,7 @@ from ..batch import online_to_batch
 from ..errors import owned_by
 from ..sampler import Sampler
 from ..system.extras import missing_extra
+from ..trace.trace import Trace
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -217,6 +218,25 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         self.trace_ = self.sampler_.run_tasks(X, np.where(positive == Y, 1.0, -1.0))
         return self
 
+    @property
+    def delivered_(self) -> np.ndarray:
+        """With ``rule=PromiseRule(...)``: the label of every row of the last ``fit`` or ``partial_fit``.
+
+        The given one where it was asked for, the prediction elsewhere, and None where the label is withheld. What is
+        promised about them is in ``sampler_.promise``.
+        """
+        check_is_fitted(self)
+        trace = getattr(self, "trace_", None)
+        if not isinstance(trace, Trace) or len(trace.withheld) != trace.rounds:
+            raise AttributeError("delivered_ goes with rule=PromiseRule(...), after rounds of classes were played.")
+        if len(self.classes_) > 2:
+            return trace.delivered
+        found = self.classes_[(np.where(trace.withheld, -1, trace.delivered) == 1).astype(int)]
+        if trace.withheld.any():
+            found = found.astype(object)
+            found[trace.withheld] = None
+        return np.asarray(found)
+
     def decision_function(self, X: Any) -> np.ndarray:
         """The margins: positive for ``classes_[1]`` of two; otherwise one column for each class or label."""
         check_is_fitted(self)
@@ -321,6 +341,15 @@ class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
         else:
             self.trace_ = self.sampler_.run(X, np.asarray(y, float))
         return self
+
+    @property
+    def delivered_(self) -> np.ndarray:
+        """With ``rule=PromiseRule(..., within=...)``: the number of every row of the last fit; NaN where withheld."""
+        check_is_fitted(self)
+        trace = getattr(self, "trace_", None)
+        if trace is None or len(trace.withheld) != trace.rounds:
+            raise AttributeError("delivered_ goes with rule=PromiseRule(..., within=...), after rounds were played.")
+        return trace.delivered  # type: ignore[no-any-return]
 
     def predict(self, X: Any) -> np.ndarray:
         """The numbers."""

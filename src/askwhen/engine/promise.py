@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -83,10 +84,11 @@ class Promise:
     ['ham', 'spam']
     """
 
-    def __init__(self, engine: Engine, lock: Any) -> None:
+    def __init__(self, engine: Engine, lock: Any, labels: Sequence[Any] | None = None) -> None:
         if engine.promise is None:
             raise InputError("there is none; give the sampler rule=PromiseRule(...).", owner="promise")
         self._engine, self._lock = engine, lock
+        self._labels = None if labels is None else tuple(labels)  # where the engine only knows right and wrong
 
     def __repr__(self) -> str:
         return f"<Promise of {100 * self.error:g} % errors: {self.certificate}>"
@@ -190,8 +192,12 @@ class Promise:
         engine = self._engine
         if engine.regression or (engine.answers is not None and engine.answers.multi):
             return {}
+        if self._labels is not None and len(self._labels) > 2:
+            return {}
         with self._lock:
             found = _sides(engine) if engine.answers is None else _classes(engine)
+        if self._labels is not None:
+            found = dict(zip(self._labels, found.values(), strict=True))
         return {label: _class_certificate(*each, self.confidence) for label, each in found.items()}
 
     @property
@@ -199,7 +205,7 @@ class Promise:
         """A sentence where the promise could be kept although every label of some class is wrong; else None."""
         found = {label: each.delivered for label, each in self.classes.items()}
         total = sum(found.values())
-        if total < _LEAST_DELIVERED:
+        if total < max(_LEAST_DELIVERED, 1):
             return None
         rarest = min(found, key=lambda label: found[label])
         share = found[rarest] / total
@@ -215,6 +221,8 @@ class Promise:
 
         The last 10,000 are kept. What was withheld is not among them: ask about such an instance again later.
         """
+        if self._labels is not None and len(self._labels) > 2:
+            raise InputError("this sampler does not keep labels; keep those that you tell.", owner="released")
         with self._lock:
             found = [(number, self._label(y)) for number, y in self._book.released]
             self._book.released.clear()
@@ -224,6 +232,8 @@ class Promise:
         engine = self._engine
         if engine.regression:
             return y
+        if self._labels is not None:
+            return self._labels[int(y > 0.0)]
         return engine.pair[int(y > 0.0)] if engine.answers is None else engine.answers.decode(int(y))
 
     def begin_period(self, name: str) -> None:

@@ -65,9 +65,10 @@ class SamplerPool:
 
     def __init__(self, spec: SamplerSpec, d: int) -> None:
         self._spec, self._d = spec, d
-        self._pair = spec.make(0).engine.pair
+        example = spec.make(0).engine
+        self._pair = example.pair
         self._free_slots: list[PooledSampler] = []
-        self._uses_slots = spec.classes is None and spec.costs is None
+        self._uses_slots = spec.classes is None and spec.costs is None and example.promise is None
         if self._uses_slots:
             one, other = self._new_slot(0), self._new_slot(1)
             self._fresh_words = _words(one).copy()

@@ -15,6 +15,7 @@ from ...contracts.sampler import Parts
 from ...engine.decider import Decider
 from ...engine.inputs.argument_checks import open_question, round_time
 from ...engine.inputs.registry import check_parts
+from ...engine.promise import Promise
 from ...errors import InputError
 from ...learners import Perceptron
 from ...rules import BudgetRule
@@ -102,6 +103,11 @@ class RiverSampler:
         """The tally that ``evaluate.accuracy`` reads, as ``Sampler.tally``."""
         with self._lock:
             return self._judge.counted()
+
+    @property
+    def promise(self) -> Promise:
+        """What is promised about the delivered labels, with a :class:`askwhen.PromiseRule`, as ``Sampler.promise``."""
+        return Promise(self._judge, self._lock, self.labels)
 
     @property
     def round(self) -> int:
