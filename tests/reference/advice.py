@@ -33,7 +33,8 @@ class Expert:
     def margin(self, v, trust):
         if self.w is None:
             self.w, self.inverse = np.zeros((len(trust), len(v))), np.eye(len(v))
-        return np.clip(trust + self.w @ v, -1, 1)
+        q = v @ self.inverse @ v if self.c == LEVELS[0] else 0.0  # the others correct without caution
+        return np.clip(trust + self.w @ v / (1 + q), -1, 1)
 
     def learn(self, v, trust, target):
         before = np.linalg.inv(self.inverse)

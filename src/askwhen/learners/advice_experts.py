@@ -11,7 +11,8 @@ code        log odds of the stated probability of each label, clipped to +-4; +-
 v           (code, 1) of one adviser; jointly (p, codes, who speaks, 1) of the learner's p and of all advisers
 trust       what is said as a margin: code / 4, and for numbers the advice itself; jointly, the mean of those who speak
 m_e, q_e    w_e v and v'Q_e v of expert e: least squares with the drift level c_e, whose target is y - trust
-p_e         trust + m_e, clipped to [-1, 1]; divided by 1 + q_e, a correction would come too late when an adviser turns
+p_e         trust + m_e / (1 + q_e) of the stillest expert of each block, clipped to [-1, 1], and trust + m_e of the
+            others: they are there for advisers that turn, and divided by 1 + q_e their corrections would come too late
 mix         the weights of the learner, which comes first, and of all experts: p is the weighted mean
 ==========  ==========================================================
 
@@ -180,11 +181,12 @@ def score_expert(block: Any, e: int, reach: float) -> None:
         g[i] = total
         q += total * v[i]
     block.q[e] = max(q, 0.0)
+    careful = 1.0 + block.q[e] if e % len(block.drift) == 0 else 1.0
     for j in range(w.shape[0]):
         m = 0.0
         for i in range(len(v)):
             m += w[j, i] * v[i]
-        block.p[e, j] = clipped(block.trust[row, j] + m, reach)
+        block.p[e, j] = clipped(block.trust[row, j] + m / careful, reach)
 
 
 @apart
