@@ -243,6 +243,45 @@ def _complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: 
     return [before + comma + name for name in algorithms() if name.startswith(last.lower())]
 
 
+class AdviceOption(click.ParamType[Any]):
+    """An adviser and its columns, as in gpt=answer or gpt=answer:confidence."""
+
+    name = "name=column[:column]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name of the adviser, the column of its labels, and that of its confidences or None."""
+        if isinstance(value, tuple):
+            return value
+        name, _, columns = str(value).partition("=")
+        label, _, confidence = columns.partition(":")
+        if not name.strip() or not label.strip() or ("=" in str(value) and columns.endswith(":")):
+            self.fail(
+                f"{value!r} is not advice; write a name and the column of its labels, as in gpt=answer, and a column "
+                "of confidences if there is one, as in gpt=answer:confidence.",
+                param,
+                ctx,
+            )
+        return Advice((name.strip(), label.strip(), confidence.strip() or None))
+
+
+class Advice(tuple[Any, ...]):
+    """An adviser and its columns."""
+
+    __slots__ = ()
+
+    @property
+    def given(self) -> str:
+        """As in gpt=answer:confidence."""
+        return f"{self[0]}={self[1]}" + (f":{self[2]}" if self[2] else "")
+
+
+ADVICE = click.option(
+    "--advice",
+    type=AdviceOption(),
+    multiple=True,
+    help="A language model, or whatever answers already: its name and the column of its labels, as in gpt=answer, with "
+    "the column of its confidences as in gpt=answer:confidence; repeatable.",
+)
 ALGORITHM = functools.partial(click.option, shell_complete=_complete_algorithm)
 
 

@@ -15,12 +15,13 @@ _ROWS = 1 << 16  # of a shuffled pass at once
 
 
 class Piece(NamedTuple):
-    """Instances, their labels, their times or None, and which chunk of a stream they are, counted from 0."""
+    """Instances, their labels, their times or None, which chunk of a stream they are, counted from 0, and advice."""
 
     X: Any
     y: Any
     times: Any = None
     chunk: int | None = None
+    advice: Any = None
 
     @contextlib.contextmanager
     def named(self) -> Iterator[None]:
@@ -39,7 +40,8 @@ def pieces_of(
     """The pieces of a stream.
 
     With y, X is a matrix: one piece, and then for each further pass pieces of a new order of its rows. Without y, X is
-    an iterable of ``(X, y)`` or ``(X, y, times)`` chunks; a further pass reads it again, and shuffles inside chunks.
+    an iterable of chunks ``(X, y)``, ``(X, y, times)`` or ``(X, y, times, advice)``; a further pass reads it again, and
+    shuffles inside chunks.
     """
     if isinstance(y, str):
         raise InputError(f"y must be labels, got {y!r}; give other arguments by name.", owner=owner)
@@ -79,11 +81,11 @@ def _chunks(owner: str, chunks: Iterable[Any], passes: int, rng: np.random.Gener
     for again in range(passes):
         k = -1
         for k, chunk in enumerate(chunks):
-            if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3):
+            if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3, 4):
                 what = f"{len(chunk)} parts" if isinstance(chunk, (tuple, list)) else type(chunk).__name__
                 raise InputError(f"every chunk must be (X, y) or (X, y, times), got {what}.", owner=owner)
-            X, y, times = (*chunk, None)[:3]
-            yield _shuffled(X, y, k, rng) if again else Piece(X, y, times, k)
+            X, y, times, advice = (*chunk, None, None)[:4]
+            yield _shuffled(X, y, k, rng) if again else Piece(X, y, times, k, advice)
         if k < 0:
             raise InputError("the stream holds no chunk.", owner=owner)
 

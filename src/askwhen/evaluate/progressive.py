@@ -60,8 +60,8 @@ def progressive(
         The sampler to run. It continues from its current state; rounds are counted from the beginning of this stream.
     X, y : arrays, or a stream
         Instances and labels; a matrix of labels for several tasks; classes, where the sampler has them. Without y, X is
-        an iterable of ``(X, y)`` chunks, or ``(X, y, times)``, which is read once and never held in memory. If a chunk
-        is invalid, the earlier ones have been played.
+        an iterable of ``(X, y)`` chunks, or ``(X, y, times)`` or ``(X, y, times, advice)``, which is read once and
+        never held in memory. If a chunk is invalid, the earlier ones have been played.
     times : array, optional
         Time of each instance, for a rule with a budget per period of time.
     window : int, default 1000
@@ -159,7 +159,8 @@ def _labels(traces: list[Trace], piece: Piece, classes: LabelNumbering | None, r
 def _played(sampler: Sampler, piece: Piece, several: bool, margins: bool) -> list[Trace]:
     if several:
         return sampler.run_tasks(piece.X, piece.y, piece.times, margins=margins)
-    return [sampler.run(piece.X, piece.y, piece.times, margins=margins)]
+    advice = None if sampler.engine.advisers is None else piece.advice
+    return [sampler.run(piece.X, piece.y, piece.times, margins=margins, advice=advice)]
 
 
 class _ProgressCounter:

@@ -18,6 +18,7 @@ from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..validation import short
 from . import notes
+from .advice_columns import AdviceColumn, AdviceColumns
 from .checkpoints import Checkpoints, checkpoint_of, model_of, newest
 from .observer import Move, Observer, RunProgress, Say
 from .outputs import check_outputs, free_name
@@ -52,6 +53,8 @@ class RunOptions:
         Files to write: every round, the sampler, and an HTML page.
     resume : str, optional
         A saved sampler to continue from; where a killed run left a newer checkpoint of it, from that.
+    advice : sequence of AdviceColumn
+        Columns of the file in which advisers say what the labels are; they are not learnt from as features.
     seed_labels : str, optional
         A file of instances whose labels are known already, with the same columns: a new sampler learns all of them
         before its first round.
@@ -82,6 +85,7 @@ class RunOptions:
     model: str | None = None
     report: str | None = None
     resume: str | None = None
+    advice: Sequence[AdviceColumn] = ()
     seed_labels: str | None = None
     skip: int | None = None
     checkpoint: float | None = 60.0
@@ -162,6 +166,9 @@ class _Run:
 
     def __init__(self, file: str, reading: dict[str, Any], options: RunOptions, observer: RunObserver) -> None:
         check_outputs(file, model=options.model, trace=options.trace, report=options.report)
+        if options.advice:
+            columns = [*(reading.get("drop") or ()), *(name for each in options.advice for name in each[1:] if name)]
+            reading = reading | {"drop": tuple(dict.fromkeys(columns))}
         self.file, self.options, self.observer = file, options, observer
         self.resumed = None if options.resume is None else newest(options.resume)
         if self.resumed is None:
@@ -177,6 +184,9 @@ class _Run:
         if self.resumed is not None:
             notes.expect(self.source, note, self.sampler)
         self.source.announce(observer.say)
+        self.advice = None
+        if options.advice:
+            self.advice = AdviceColumns(file, self.source.reading, options.advice, self.sampler)
         self.baselines = RunBaselines(self.sampler, observer) if options.baselines else None
         resume = options.resume
         self.saved = options.model or (model_of(resume) if resume else free_name(self.source.name, ".askwhen"))
@@ -230,9 +240,10 @@ class _Run:
                 watch = RunProgress(self.sampler, move, started)
                 read = _doubted(self.source, self.skipped, move, self.observer.say)
                 chunks = stopping.pieces(_as_written(read, self.sampler))
-                made = files.play(
-                    chunks if self.baselines is None else self.baselines.holding(chunks), watch, **scoring
-                )
+                chunks = chunks if self.baselines is None else self.baselines.holding(chunks)
+                if self.advice is not None:
+                    chunks = self.advice.beside(chunks, self.skipped, self.source.order)
+                made = files.play(chunks, watch, **scoring)
             took, stopped = time.perf_counter() - started, stopping.stopped
             if self.baselines is not None and not stopped:
                 with stopping.listening():
@@ -321,7 +332,9 @@ def _begin(file: str, reading: dict[str, Any], options: RunOptions, say: Say) ->
     if options.errors is not None:
         rule = promise_of(options.errors, options.labels, source.count())
         sampler = Sampler(*sampler.parts._replace(rule=rule), seed=options.seed, classes=names)
-    if options.costs is not None:
+    if options.advice:
+        sampler = _advised(sampler, options, names)
+    elif options.costs is not None:
         sampler = Sampler(*sampler.parts, seed=options.seed, costs=options.costs)
     if sampler.learner.regression:
         source.reading["target"] = "number"
@@ -416,6 +429,13 @@ def _new_sampler(source: Source, options: RunOptions, classes: Any, say: Say) ->
         seed=options.seed,
         classes=classes,
     )
+
+
+def _advised(sampler: Sampler, options: RunOptions, classes: Any) -> Sampler:
+    """The same sampler with advisers."""
+    names = [each.name for each in options.advice]
+    how = {"seed": options.seed, "costs": options.costs, "classes": classes, "advisers": names}
+    return Sampler(*sampler.parts, **how)
 
 
 def parts_of(sampler: Any) -> dict[str, str]:

@@ -288,6 +288,13 @@ class Source:
             X, y = X[order], y[order]
         return X, y
 
+    @property
+    def order(self) -> np.ndarray | None:
+        """The order in which rows are taken, or None where it is that of the file."""
+        if not self._shuffle:
+            return None
+        return np.random.default_rng(self.seed).permutation(self.count() or 0)
+
     def load_known(self, rows: int | None = None) -> tuple[Any, Any]:
         """The same, where every label must be among the known ones."""
         X, y = self.load(rows)

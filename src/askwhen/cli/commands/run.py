@@ -10,6 +10,7 @@ import click
 from ..columns import show_columns
 from ..command import Output, command, command_line, given_options
 from ..options import (
+    ADVICE,
     ALGORITHM,
     BASELINES,
     CLASSES,
@@ -53,6 +54,7 @@ _WITH_SERVER = (
 @RAW
 @reading(STREAMS)
 @WHAT_COLUMNS
+@ADVICE
 @click.option("--shuffle", is_flag=True, help="Take the rows in a random order, which --seed decides.")
 @click.option("--everything", is_flag=True, help="Also run the same learner with all labels, as a baseline.")
 @BASELINES
@@ -142,12 +144,14 @@ def run(
     if columns:
         show_columns(out, file, reading)
         return
+    from ...workflows.advice_columns import AdviceColumn
     from ...workflows.run import RunOptions
     from ...workflows.run import run as run_file
     from ..terminal.observers import OF_MODEL, RunTerminal
 
     if options["resume"] is not None:
         _refuse(OF_MODEL)
+    options["advice"] = [AdviceColumn(*each) for each in options["advice"]]
     chosen = RunOptions(hyperparameters=dict(settings), chosen=given_options(), command=command_line(), **options)
     found = run_file(file, reading, chosen, RunTerminal(out, chosen))
     if found.errors or found.stopped:

@@ -49,6 +49,7 @@ def run_facts(
         "baselines": progress.baselines,
         "refitted": [_refitted_facts(each, progress.estimate is None) for each in progress.refitted],
         "left_out": progress.left_out,
+        "advisers": _adviser_facts(sampler),
         "order_warning": progress.order_warning,
         "summary": of_run(sampler, progress, name, shown),
         "promise": promise_facts(sampler.promise) if isinstance(sampler.rule, aw.PromiseRule) else None,
@@ -71,6 +72,25 @@ def promise_facts(promise: Any) -> dict[str, Any]:
     classes = {str(label): each.certified for label, each in promise.classes.items()}
     more = {"needed": promise.needed, "classes": classes, "warning": promise.warning}
     return {name: getattr(promise, name) for name in names} | more | {"sentence": f"{promise.certificate}."}
+
+
+def _adviser_facts(sampler: aw.Sampler) -> list[dict[str, Any]]:
+    """How good each adviser is, the best first; empty without advisers, and for numbers."""
+    from ...evaluate import advisers
+
+    if sampler.engine.advisers is None or sampler.learner.regression:
+        return []
+    return [
+        {
+            "name": name,
+            "estimate": interval_facts(found.overall),
+            "rows": found.rounds,
+            "gain": {"value": found.gain.value, "low": found.gain.low, "high": found.gain.high},
+            "random_labels": found.random_labels,
+            "warning": found.warning,
+        }
+        for name, found in advisers(sampler).items()
+    ]
 
 
 def _refitted_facts(found: aw.evaluate.Refitted, regression: bool) -> dict[str, Any]:
@@ -168,6 +188,13 @@ def run_table(facts: dict[str, Any]) -> Group:
                 value = "unknown" if math.isnan(facts[name]) else f"{facts[name]:.3f}"
                 of = f" of {escape(facts['classes'][1])}" if name != "f_measure" else ""
                 table.add_row(name.replace("f_measure", "F-measure") + of, value)
+    for each in facts["advisers"]:
+        gain = {name: 100.0 * value for name, value in each["gain"].items()}
+        table.add_row(
+            escape(each["name"]),
+            f"{interval(each['estimate'])} right, from asked labels; this run {gain['value']:+.1f} points "
+            f"({gain['low']:+.1f} to {gain['high']:+.1f})",
+        )
     for at, (name, score) in enumerate(facts["baselines"].items()):
         shown = f"{score:.4g}" if "squared_error" in facts else in_percent(score)
         table.add_row("" if at else "baselines", f"{shown}, {name}")
