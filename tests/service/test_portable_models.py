@@ -28,24 +28,28 @@ CASES["paper"] = (*KINDS["text"][:2], {"algorithm": "sel-p", "letters": {"b": 0.
 CASES["vectors"] = None
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_it_predicts_the_labels_of_what_the_stream_took(tmp_path, case):
-    features, x, more = CASES[case] or (*encoded(), {})
-    given = {"features": features, "budget": Budget(rate=0.3), "grace": 0.0} | more
+def downloaded(folder, x, **given):
+    """Teach a stream, write its model to mails.askwhen, and return what the stream predicts."""
 
     async def go():
-        async with open_coordinator(tmp_path / "log.db", Time(), ticks=False) as coordinator:
-            stream = await streams.create(coordinator, "mails", settings(**given))
+        async with open_coordinator(folder / "log.db", Time(), ticks=False) as coordinator:
+            stream = await streams.create(coordinator, "mails", settings(grace=0.0, **given))
             for i in range(30):
                 found = await instances.play(coordinator, stream, Raw(x(i)))
                 if found.asked:
                     await questions.answer(coordinator, stream, i, "ann", TRUTH[i])
                     coordinator.tick()
             await coordinator.commits.settled()
-            (tmp_path / "mails.askwhen").write_bytes(await reports.model(coordinator, stream))
+            (folder / "mails.askwhen").write_bytes(await reports.model(coordinator, stream))
             return [stream.model.guess(stream.reader.instance(x(i))) for i in range(40)]
 
-    guesses = run(go())
+    return run(go())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_predicts_the_labels_of_what_the_stream_took(tmp_path, case):
+    features, x, more = CASES[case] or (*encoded(), {})
+    guesses = downloaded(tmp_path, x, **{"features": features, "budget": Budget(rate=0.3)} | more)
     for load in (aw.load, aw.Sampler.load):
         sampler = load(tmp_path / "mails.askwhen")
         X = [x(i) for i in range(40)]
@@ -62,19 +66,7 @@ def test_it_predicts_the_labels_of_what_the_stream_took(tmp_path, case):
 @pytest.mark.parametrize("kind", ["text", "hashed", "mixed", "named", "columns"])
 def test_the_command_predicts_files_with_it(tmp_path, monkeypatch, kind):
     features, x, _ = KINDS[kind]
-
-    async def go():
-        async with open_coordinator(tmp_path / "log.db", Time(), ticks=False) as coordinator:
-            stream = await streams.create(coordinator, "mails", settings(features=features, grace=0.0))
-            for i in range(30):
-                found = await instances.play(coordinator, stream, Raw(x(i)))
-                if found.asked:
-                    await questions.answer(coordinator, stream, i, "ann", TRUTH[i])
-                    coordinator.tick()
-            await coordinator.commits.settled()
-            (tmp_path / "mails.askwhen").write_bytes(await reports.model(coordinator, stream))
-
-    run(go())
+    downloaded(tmp_path, x, features=features)
     monkeypatch.chdir(tmp_path)
     names = features.names
     rows = [

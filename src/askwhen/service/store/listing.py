@@ -118,8 +118,10 @@ class Wanted(NamedTuple):
 
 def words_in(text: str) -> list[str]:
     """The words of a text as they are searched: without case, accents and signs."""
-    plain = unicodedata.normalize("NFKD", text[:LONGEST_TEXT].casefold())
-    return [word[:LONGEST_WORD] for word in _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)))]
+    plain = text[:LONGEST_TEXT].casefold()
+    if not plain.isascii():
+        plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
+    return [word[:LONGEST_WORD] for word in _WORD.findall(plain)]
 
 
 def statement(wanted: Wanted) -> tuple[str, str, list[Any]]:
