@@ -40,7 +40,7 @@ class ImportColumn(msgspec.Struct):
     """A column of a file: what it holds, why the library takes it for that, and what it would be used for.
 
     ``holds`` is number, category, text, date, vector or dropped. ``labels_only`` says that it has labels and nothing
-    else, so that it is no text.
+    else, so that it cannot be the text.
     """
 
     name: str
