@@ -131,13 +131,13 @@ def test_answers_and_predictions_that_are_corrected():
     assert made.promise.certificate == before[0][4]
     assert made.promise.estimated == pytest.approx(before[0][5])
     np.testing.assert_allclose(account(made)[1], before[1], rtol=1e-12)
-    promise_log.replace_prediction(made.engine, 1)
+    promise_log.replace_prediction(made.engine, 1, 1)
     promise_log.give(made.engine, 1)
     found = made.promise.certificate
     assert (found.delivered, found.asked) == (before[0][0] + 1, before[0][4].asked + 2)
     assert found.certified * found.delivered == pytest.approx(before[0][4].certified * before[0][0] - 1)
     promise_log.give(made.engine, -1)
-    promise_log.replace_prediction(made.engine, -1)
+    promise_log.replace_prediction(made.engine, -1, -1)
     assert made.promise.certificate == before[0][4]
 
 

@@ -6,7 +6,7 @@ from askwhen.service.events.kinds import KINDS, Changed, Leased, encoded
 
 FIELDS = {
     "instance": "round prediction margin probability coin asked why played certainty uncertainty level priority "
-    "switched spent place source",
+    "switched spent place source repeats answer expected withheld back id",
     "leased": "slot annotator until device",
     "released": "slot annotator",
     "answered": "slot annotator label lead",
@@ -14,9 +14,9 @@ FIELDS = {
     "undone": "slot annotator until told",
     "disputed": "",
     "reviewed": "annotator label",
-    "told": "label",
+    "told": "label delivered id",
     "forgotten": "why",
-    "corrected": "label",
+    "corrected": "label delivered id",
     "volunteered": "instance annotator label learnt",
     "received": "source annotation at instance annotator label lead gone",
     "handled": "received outcome",

@@ -1,6 +1,8 @@
 """A promise on delivered labels in a stream: decisions, labels that come later, recovery, replay, corrections."""
 
 import contextlib
+import json
+import math
 
 import numpy as np
 import pytest
@@ -10,7 +12,19 @@ from askwhen.rules.promise_account import wealth_logs
 from askwhen.service.errors import ConflictError
 from askwhen.service.events.kinds import facts_of, id_of
 from askwhen.service.events.settings import Backlog, Budget, check_settings
-from askwhen.service.use_cases import erasing, instances, label_changes, questions, replaying, streams
+from askwhen.service.use_cases import (
+    backlog,
+    erasing,
+    instances,
+    label_changes,
+    promises,
+    questions,
+    replaying,
+    reports,
+    streams,
+    webhooks,
+)
+from askwhen.service.use_cases.delivered_table import DeliveredTable
 from askwhen.service.use_cases.erasing import Which
 from askwhen.service.use_cases.instances import Provisional, Raw
 from askwhen.snapshot import engine_state
@@ -164,6 +178,52 @@ def test_a_pile_is_delivered_whole_within_the_promise_and_few_questions_wait(tmp
             assert len(found) == promise.delivered == 900
             assert sum(label != truth(id) for id, label in found.items()) / 900 <= promise.certified <= ERRORS
             assert promise.asked < 750
+            rows = [row for part in table_of(coordinator, stream) for row in part]
+            assert {row["id"]: row["label"] for row in rows} == found
+            by = [row["by"] for row in rows]
+            assert (len(by), by.count("people")) == (900, promise.certificate.asked)
+            assert {row["people"] for row in rows if row["by"] == "people"} == {"ann"}
+            report = (await reports.report(coordinator, stream, 0.95))["promise"]
+            share = f"at most {math.ceil(1000 * promise.certified) / 10:.1f} % of them are wrong (95 % confidence)"
+            assert report["sentence"] == f"900 labels delivered, {promise.asked} by people; {share}."
+            assert report["advice"] == "Everything that came is delivered."
+            assert (report["met"], report["needed"], report["dropped"], report["errors"]) == (True, 0, 0, ERRORS)
+
+    run(go())
+
+
+def table_of(coordinator, stream):
+    with contextlib.closing(coordinator.reader()) as reader:
+        return list(DeliveredTable(stream.settings, True).chunks(reader, stream.number, 0, stream.seq))
+
+
+def test_what_waits_is_said_first_and_the_number_of_questions_is_foreseen_once_it_is_known(tmp_path):
+    async def go():
+        time, given = Time(), promised(mode="backlog")
+        async with open_coordinator(tmp_path / "log.db", time, ticks=False) as coordinator:
+            stream = await streams.create(coordinator, "mails", given)
+            assert promises.facts(stream)["sentence"].startswith("No label is delivered yet; at most 15 % of them will")
+            await instances.play_all(coordinator, stream, raws(0, 900))
+            await answer(coordinator, stream, time)
+            found = promises.facts(stream)
+            assert found["sentence"] == "1 label delivered, 1 by people; none of them is wrong (95 % confidence)."
+            assert found["advice"].startswith(
+                "894 instances wait in the backlog, and are decided as people answer. 5 q"
+            )
+            assert (await backlog.progress(coordinator, stream)).expected is None
+            await answer(coordinator, stream, time, 250)
+            progress = await backlog.progress(coordinator, stream)
+            assert progress.expected > progress.answered
+            left = progress.left
+            while await answer(coordinator, stream, time):
+                pass
+            asked = stream.questions.stored.asked
+            assert 0.5 < left / (asked - progress.answered) < 2.0
+            await streams.change_settings(coordinator, "mails", {"budget": {"errors": 0.01}}, "ann")
+            found = promises.facts(stream)
+            assert not found["met"]
+            assert "which is more than the 1 % promised" in found["sentence"]
+            assert found["advice"].startswith("About ")
 
     run(go())
 
@@ -181,6 +241,8 @@ def test_with_a_budget_the_rest_of_a_pile_waits_and_the_log_does_not_grow(tmp_pa
             assert promise.asked <= limit.get("most", 0.05 * 300 + 20)
             assert promise.delivered + len(stream.backlog) == 300
             assert len(stream.backlog) > 0
+            wait = f"The budget is spent, and {len(stream.backlog)} instances can have no label within the promise"
+            assert promises.facts(stream)["advice"].startswith(wait)
             rounds = stream.state.round
             coordinator.tick()
             assert stream.state.round == rounds < 500
@@ -189,7 +251,9 @@ def test_with_a_budget_the_rest_of_a_pile_waits_and_the_log_does_not_grow(tmp_pa
             while await answer(coordinator, stream, time):
                 pass
             assert promise.asked <= 200
-            assert stream.model.sampler.promise.delivered > 250
+            found = promises.facts(stream)
+            assert found["delivered"] == stream.model.sampler.promise.delivered > 250
+            assert found["undecided"] == 300 - found["delivered"]
 
     run(go())
 
@@ -264,6 +328,47 @@ def test_corrections_and_unsolicited_labels_change_what_is_delivered(tmp_path):
             state = state_of(stream)
         async with open_coordinator(path, time, ticks=False) as coordinator:
             assert state_of(coordinator.stream("mails")) == state
+
+    run(go())
+
+
+def test_webhooks_are_told_what_is_delivered_and_when_the_promise_is_met_or_broken(tmp_path):
+    async def go():
+        time, path = Time(), tmp_path / "log.db"
+        async with open_coordinator(path, time, crash=True, ticks=False) as coordinator:
+            kinds = ["label.delivered", "promise.met", "promise.broken"]
+            hook = await webhooks.make(coordinator, "https://example.org/hook", kinds)
+            stream = await streams.create(coordinator, "mails", promised(mode="backlog"))
+            await instances.play_all(coordinator, stream, raws(0, 500))
+            while await answer(coordinator, stream, time):
+                assert stream.state.promise == "" or not len(stream.backlog)
+            await instances.play(coordinator, stream, raws(500, 501)[0], backlog=False)
+            await answer(coordinator, stream, time)
+            assert stream.state.promise == "met"
+            await streams.change_settings(coordinator, "mails", {"budget": {"errors": 0.02}}, "ann")
+            coordinator.tick()
+            await coordinator.commits.settled()
+            assert stream.state.promise == "broken"
+            found = delivered_labels(log_of(coordinator, stream))
+            with contextlib.closing(coordinator.reader()) as reader:
+                messages = [json.loads(each.body) for each in reader.messages(hook.hook)]
+            said = {each["data"]["id"]: each["data"] for each in messages if each["type"] == "label.delivered"}
+            assert {id: each["label"] for id, each in said.items()} == found
+            certificate = stream.model.sampler.promise.certificate
+            people = [each["by"] for each in said.values()].count("people")
+            assert people == certificate.asked
+            first, *others = [each for each in messages if each["type"].startswith("promise")]
+            assert (first["type"], first["data"]["delivered"], first["data"]["errors"]) == ("promise.met", 500, ERRORS)
+            assert others[-1]["type"] == "promise.broken"
+            expected = {"stream": "mails", "errors": 0.02, "confidence": 0.95, "delivered": 501, "people": people}
+            assert others[-1]["data"] == expected | {"certified": certificate.certified}
+            await coordinator.commits.settled()
+            state = state_of(stream)
+        async with open_coordinator(path, time, ticks=False) as coordinator:
+            stream = coordinator.stream("mails")
+            assert state_of(stream) == state
+            coordinator.tick()
+            assert not stream.has_uncommitted
 
     run(go())
 

@@ -196,7 +196,7 @@ class AsyncStream:
         return await self._call(self._calls.relabel(what, given))
 
     async def export(self, table: str = "labels", after: int = 0) -> AsyncIterator[dict[str, Any]]:
-        """The rows of a table: instances, labels, decisions or predictions."""
+        """The rows of a table: delivered, instances, labels, decisions or predictions."""
         rest = b""
         async with self._client._transport.streamed(self._calls.export(table, after)) as response:
             async for part in response.aiter_bytes():

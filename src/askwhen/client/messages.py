@@ -58,6 +58,10 @@ class Decision(NamedTuple):
         The round with the same content that was answered before, if there is one.
     label : str or None
         That answer.
+    delivered : str or None
+        On a stream with a promise, the label to use now; None while the question waits, and where it is withheld.
+    withheld : bool
+        Whether the promise allows no label yet, so that the instance is decided again later.
     """
 
     round: int
@@ -74,6 +78,8 @@ class Decision(NamedTuple):
     place: int | None = None
     repeats: int | None = None
     label: str | None = None
+    delivered: str | None = None
+    withheld: bool = False
 
 
 def decision_of(reply: dict[str, Any]) -> Decision:

@@ -46,7 +46,10 @@ def list_streams() -> Call[list[Facts]]:
 
 
 def create_stream(name: str, settings: Facts) -> Call[Facts]:
-    """Make a stream; a ``schema`` may stand for the features."""
+    """Make a stream; a ``schema`` may stand for the features, and ``errors`` for the budget or a part of it."""
+    if "errors" in settings:
+        budget = {**(settings.get("budget") or {}), "errors": settings["errors"]}
+        settings = {name: value for name, value in settings.items() if name != "errors"} | {"budget": budget}
     if "schema" in settings:
         given = settings["schema"]
         schema = to_json(given) if isinstance(given, Schema) else given

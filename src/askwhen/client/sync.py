@@ -112,7 +112,8 @@ class Client:
         """Make a stream; its settings are in the documentation of the service.
 
         ``schema=`` says what named columns are, and is short for its features: a :class:`askwhen.data.Schema`, or a
-        dict as for :func:`askwhen.data.make_schema`.
+        dict as for :func:`askwhen.data.make_schema`. ``errors=0.05`` is short for ``budget={"errors": 0.05}``: at most
+        this share of the delivered labels is wrong.
         """
         self._transport.call(create_stream(name, settings))
         return Stream(self, name)
@@ -227,7 +228,7 @@ class Stream:
         return self._call(self._calls.relabel(what, given))
 
     def export(self, table: str = "labels", after: int = 0) -> Iterator[dict[str, Any]]:
-        """The rows of a table: instances, labels, decisions or predictions."""
+        """The rows of a table: delivered, instances, labels, decisions or predictions."""
         rest = b""
         with self.client._transport.streamed(self._calls.export(table, after)) as response:
             for part in response.iter_bytes():

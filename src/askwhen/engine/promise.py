@@ -30,12 +30,16 @@ from ..rules.promise_account import (
     refresh,
     wealth_logs,
 )
+from ..rules.promise_policy import SHARE
 from ..trace.trace import Ask
 from ..validation import check_number
 from .engine import Engine
 from .promise_book import Period, PromiseBook
 from .promise_log import correct_answer, replace_prediction
 from .tally import class_tally, round_tally
+
+_LEAST_UNASKED = 50
+"""Number of labels delivered without asking from which on the number of further questions can be foreseen."""
 
 _LEAST_DELIVERED = 100
 """Number of delivered labels from which on the share of a class is spoken of."""
@@ -183,6 +187,15 @@ class Promise:
             return 0
         return max(math.ceil(wrong / self.error - 1e-9) - found.delivered, 1)
 
+    def expected_questions(self, rounds: int) -> float | None:
+        """About how many of so many further rounds will be asked about, if it goes on as in the last 200.
+
+        The longer it goes on, the fewer they usually are. None as long as nearly everything is asked about.
+        """
+        with self._lock:
+            known = self._state.sums[UNASKED] >= _LEAST_UNASKED
+            return rounds * float(self._state.plan[SHARE]) if known else None
+
     @property
     def classes(self) -> dict[Any, Certificate]:
         """For each label, how many of the delivered labels that say so may be wrong, each with the same confidence.
@@ -288,7 +301,7 @@ class Promise:
             if ask.query:
                 correct_answer(self._engine, ask.probability, ask.expected, before_it, then)
             else:
-                replace_prediction(self._engine, then - before_it)
+                replace_prediction(self._engine, then - before_it, then - before_it)
             self._book.adjust(ask.round, wealth_logs(state) - before[0], state.sums - before[1])
 
     def _is_wrong(self, ask: Ask, label: Any) -> bool:

@@ -133,11 +133,15 @@ def _estimated(chance: float, e: float, wrong: bool | None) -> float:
     return 0.0 if wrong is None else (wrong - e) * (1.0 - chance) / chance
 
 
-def replace_prediction(engine: Engine, change: int) -> None:
-    """Note that a delivered prediction was replaced by a person's label that differs (1), or is back again (-1)."""
+def replace_prediction(engine: Engine, differs: int, people: int) -> None:
+    """Note that a delivered prediction was replaced by a person's label, or is back again, in place.
+
+    The changes are those of the number of replaced labels that differ, and of all that people gave.
+    """
     state, _ = _parts(engine)
     state.sums[CORRECTED] += 1.0
-    state.sums[REPLACED] += change
+    state.sums[REPLACED] += differs
+    state.sums[GIVEN] += people - differs
 
 
 def give(engine: Engine, change: int) -> None:

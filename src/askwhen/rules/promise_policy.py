@@ -53,9 +53,9 @@ VARIANCES = np.array([4.0, 16.0, 1.0, 4.0])
 LABELS, MEAN, SEEN = range(END, END + 3)
 """Indices in the model after the weights and their covariances: labels learnt, the mean of d, and rounds in it."""
 
-LOG_MU, MU, NU, TOKENS, OWED, LOG_SCALE, MEAN_CHANCE = range(7)
+LOG_MU, MU, NU, TOKENS, OWED, LOG_SCALE, MEAN_CHANCE, SHARE = range(8)
 """Indices in the plan: ln mu; mu; nu; tokens; how many questions late answers have caused, less those of rounds
-withheld for them; ln s; the mean of P(e)."""
+withheld for them; ln s; the mean of P(e); the mean probability of asking in the last 200 rounds."""
 
 RECENT, BINS = 2000, 48
 PERIOD, LONG_PERIOD, FIRST_ROUNDS = 50, 200, 1000
@@ -89,7 +89,7 @@ def new_model() -> np.ndarray:
 
 def new_plan() -> np.ndarray:
     """A plan before the first round: ask about everything."""
-    return np.array([_LARGEST_LOG_MU, math.exp(_LARGEST_LOG_MU), 1.0, _MOST_TOKENS, 0.0, 0.0, 0.5])
+    return np.array([_LARGEST_LOG_MU, math.exp(_LARGEST_LOG_MU), 1.0, _MOST_TOKENS, 0.0, 0.0, 0.5, 1.0])
 
 
 @step
@@ -229,6 +229,12 @@ def look_ahead(state: Any) -> None:
     plan[MU] = math.exp(plan[LOG_MU])
     V = foresee(state, plan[LOG_MU], ahead, on_the_way)[1]
     plan[NU] = 0.5 * _KAPPA / math.sqrt(max(V, 1.0))
+
+
+@step
+def note_chance(state: Any, chance: float) -> None:
+    """Add the probability of asking in a round to the running mean, in place."""
+    state.plan[SHARE] += _MEAN_GAIN * (chance - state.plan[SHARE])
 
 
 @step

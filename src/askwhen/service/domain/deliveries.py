@@ -38,12 +38,13 @@ def note_correction(model: Model, question: Question, fact: Corrected, instance:
 def note_unsolicited(model: Model, instance: Instance, before: Sequence[Volunteered], given: Volunteered) -> None:
     """Note an unsolicited label of an instance, after those that it has."""
     engine, was, now = model.sampler.engine, standing(before), standing([*before, given])
+    people = (now is not None) - (was is not None)
     if instance.is_certified:
-        change = (now not in (None, instance.prediction)) - (was not in (None, instance.prediction))
-        if change:
-            promise_log.replace_prediction(engine, change)
-    elif (now is None) != (was is None):
-        promise_log.give(engine, 1 if was is None else -1)
+        differs = (now not in (None, instance.prediction)) - (was not in (None, instance.prediction))
+        if differs or people:
+            promise_log.replace_prediction(engine, differs, people)
+    elif people:
+        promise_log.give(engine, people)
 
 
 def standing(given: Sequence[Volunteered]) -> str | None:

@@ -27,6 +27,7 @@ from ..events.kinds import (
     LabelRenamed,
     LabelsAdded,
     LabelsMerged,
+    PromiseChecked,
     Received,
     Renamed,
     Replayed,
@@ -62,6 +63,7 @@ class StreamState(msgspec.Struct):
     changes of the settings, each with its event. ``received`` are the events with labels from other tools that have not
     been handled yet. ``pair`` are the labels of a model of two, the negative one first; ``relabelled`` has the labels
     that were renamed or merged. ``returned`` is the number of rounds whose label was withheld.
+    ``promise`` says whether the promise was "met" for all that came, or is "broken".
     """
 
     name: str
@@ -81,6 +83,7 @@ class StreamState(msgspec.Struct):
     pair: list[str] = []
     relabelled: list[Relabelled] = []
     returned: int = 0
+    promise: str = ""
 
 
 def summary_of(state: StreamState) -> StreamSummary:
@@ -202,6 +205,8 @@ class EventSourcedStream:
         self.state.round += 1
         self.state.placed = max(self.state.placed, fact.place, fact.back)
         self.state.returned += fact.withheld
+        if self.state.promise == "met" and (fact.asked or fact.withheld or fact.place):
+            self.state.promise = ""  # not all that came is delivered, or more came than when it was met
         if fact.probability > 0.0 or fact.spent:
             self.state.spent = fact.spent
         if fact.asked:
@@ -273,6 +278,8 @@ class EventSourcedStream:
                 self._retrained(question)
         elif isinstance(fact, Erased):
             self.state.erased = max(self.state.erased, fact.until)
+        elif isinstance(fact, PromiseChecked):
+            self.state.promise = event.kind.removeprefix("promise ")
         elif isinstance(fact, Withdrawn):
             self.state.placed = max(self.state.placed, fact.last)
         elif not isinstance(fact, WentOn):

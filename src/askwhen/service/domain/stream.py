@@ -23,6 +23,7 @@ from ..events.kinds import (
     Corrected,
     Fact,
     Instance,
+    PromiseChecked,
     Told,
     Undone,
     Volunteered,
@@ -113,7 +114,7 @@ class ServiceStream:
         self._created, self._log = settings, StreamLog(event, of_question)
         self._current: EventSourcedStream | None = None
         self._load: Callable[[], None] | None = None
-        self._withheld = (0, 0)
+        self._withheld, self._checked = (0, 0), -1
         # What is known of the stream while ``_current`` is None.
         self._last_summary, self._last_settings, self._last_seq = StreamSummary(name), settings, 0
         if begin:
@@ -339,14 +340,18 @@ class ServiceStream:
 
         That is until another answer comes, while people have questions; and for good where the budget is spent.
         """
+        if not self.model.has_promise:
+            return False
+        return self.is_promise_spent() or self._number_withheld >= (1 if self.questions.unanswered else _MOST_WITHHELD)
+
+    def is_promise_spent(self) -> bool:
+        """Whether the budget of a promise allows no further question, so that nothing can be certified either."""
         budget, asked = self.settings.budget, self.questions.stored.asked
         if budget is None or budget.errors is None:
             return False
-        if budget.most is not None and asked >= budget.most:
-            return True
-        if budget.rate is not None and asked >= budget.rate * self.instances + _MOST_WITHHELD:
-            return True
-        return self._number_withheld >= (1 if self.questions.unanswered else _MOST_WITHHELD)
+        most = math.inf if budget.most is None else budget.most
+        share = math.inf if budget.rate is None else budget.rate * self.instances + _MOST_WITHHELD
+        return asked >= min(most, share)
 
     @property
     def instances(self) -> int:
@@ -375,12 +380,17 @@ class ServiceStream:
     def questions_to_come(self) -> float | None:
         """About how many instances of the backlog will be asked about; None while too few rounds were played."""
         number, budget, rounds = len(self.backlog), self.settings.budget, self.state.round
-        if budget is not None and budget.rate is not None:
+        if budget is not None and budget.rate is not None and not self.model.has_promise:
             classes = len(self.questions.labels) if self.model.has_budget else 2
             asked = self.questions.stored.asked
             if any("budget" in changes for _, changes in self.state.changes):
                 asked = round(labels_by(budget.rate, rounds, classes))  # of an earlier budget, which is over
             found = max(labels_by(budget.rate, rounds + number, classes) - asked, 0.0)
+        elif self.model.has_promise:
+            foreseen = self.model.sampler.promise.expected_questions(number)
+            if foreseen is None:
+                return 0.0 if number == 0 else None
+            found = foreseen
         elif rounds >= _ROUNDS_TO_KNOW:
             found = number * self.questions.stored.asked / rounds
         else:
@@ -483,6 +493,23 @@ class ServiceStream:
                 self.record(outcome, now)
         except AskwhenError as error:  # answers were checked when they came, so this is a failure and not a refusal
             raise RuntimeError("what is due cannot be done") from error
+        if self.model.has_promise and self._checked != self.seq:
+            self._check_promise(now)
+            self._checked = self.seq
+
+    def _check_promise(self, now: float) -> None:
+        """Record when the promise is met for all that came, and when it is not met any more."""
+        promise, before = self.model.sampler.promise, self.state.promise
+        is_whole = not (len(self.backlog) or self.questions.open) and promise.delivered > 0
+        if before != "broken" and not promise.is_met:
+            now_is = "broken"
+        elif before != "met" and is_whole and promise.is_met:
+            now_is = "met"
+        else:
+            return
+        found = promise.certificate
+        fact = PromiseChecked(promise.error, found.confidence, found.delivered, found.asked, found.certified)
+        self.note(f"promise {now_is}", fact, now)
 
     def answer(
         self, round: int, annotator: str, label: str | None, now: float, lead: float | None, key: str | None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from ..events.kinds import Answered, Instance
+    from ..events.kinds import Answered, Corrected, Instance, PromiseChecked, Told
     from ..store.records import Event
 
 Data = dict[str, Any]
@@ -40,14 +40,32 @@ def _answered(event: Event, fact: Answered) -> Data:
     return given | {"unsure": fact.label is None}
 
 
+def _certified(event: Event, fact: Instance) -> Data | None:
+    return _round(event, fact) | {"label": fact.prediction, "by": "model"} if fact.is_certified else None
+
+
+def _given(event: Event, fact: Told | Corrected) -> Data | None:
+    return {"round": event.question, "id": fact.id, "label": fact.label, "by": "people"} if fact.delivered else None
+
+
+def _certificate(event: Event, fact: PromiseChecked) -> Data:
+    names = ("errors", "confidence", "delivered", "people", "certified")
+    return {name: getattr(fact, name) for name in names}
+
+
 OPENED = Kind("question.opened", "instance", _opened)
 ANSWERED = Kind("question.answered", "answered", _answered)
 SWITCHED = Kind("switch.detected", "instance", lambda event, fact: _round(event, fact) if fact.switched else None)
 SPENT = Kind("budget.spent", "instance", lambda event, fact: _round(event, fact) if fact.spent else None)
+DELIVERED = tuple(
+    Kind("label.delivered", event, data)
+    for event, data in (("instance", _certified), ("told", _given), ("corrected", _given))
+)
+MET, BROKEN = Kind("promise.met", "promise met", _certificate), Kind("promise.broken", "promise broken", _certificate)
 BELOW = Kind("accuracy.below")
 """Follows from the estimated accuracy, and not from a single event."""
 
-ALL = (OPENED, ANSWERED, SWITCHED, SPENT, BELOW)
-KINDS = tuple(kind.name for kind in ALL)
+ALL = (OPENED, ANSWERED, *DELIVERED, MET, BROKEN, SWITCHED, SPENT, BELOW)
+KINDS = tuple(dict.fromkeys(kind.name for kind in ALL))
 TEST = "test"
 """The type of test messages, which webhooks get without having subscribed to it."""

@@ -310,6 +310,17 @@ class Erased(Fact):
     until: int = 0
 
 
+class PromiseChecked(Fact):
+    """The promise is met for all that came, or is not met any more; with the certificate of that moment."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("promise met", "promise broken")
+    errors: float
+    confidence: float
+    delivered: int
+    people: int
+    certified: float
+
+
 class Withdrawn(Fact):
     """Some instances left the backlog without a decision; ``last`` is the largest place that any had so far.
 

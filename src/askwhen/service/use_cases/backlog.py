@@ -50,7 +50,7 @@ def _progress(stream: ServiceStream, active: int, annotator: str | None) -> Back
     return BacklogProgress(
         stream.settings.mode,
         len(stream.backlog),
-        stream.state.round,
+        stream.state.round - stream.state.returned,
         stored.asked,
         stored.asked - waiting,
         waiting,

@@ -51,6 +51,8 @@ async def overview(
         "people": None,
         **delivered(outcomes, report["accuracy"], now, progress.undecided),
     }
+    if "promise" in report:
+        found["sentence"] = f"{report['promise']['sentence']} {report['promise']['advice']}".strip()
     found["days"] = answers_by_day(outcomes, people)
     if people:
         found["people"] = by_person(await reports.agreement(coordinator, stream))

@@ -30,7 +30,7 @@ State = Literal["waiting", "predicted", "open", "disputed", "dropped", "labelled
 
 
 class Outcome(msgspec.Struct):
-    """What became of an instance. ``people`` gave its answers or its label, in their order."""
+    """What became of an instance. ``people`` gave its answers or its label, in their order, at last at a ``time``."""
 
     state: State = "predicted"
     label: str | None = None
@@ -39,6 +39,7 @@ class Outcome(msgspec.Struct):
     reviewer: str | None = None
     comments: int = 0
     flagged: bool = False
+    time: float | None = None
 
 
 def outcome_of(fact: Instance, history: Iterable[Event]) -> Outcome:
@@ -55,10 +56,11 @@ def outcome_of(fact: Instance, history: Iterable[Event]) -> Outcome:
             answers.pop(each.slot, None)
         elif isinstance(each, Volunteered):
             given.pop(each.annotator, None)
+            found.time = event.time
             if each.label is not None:
                 given[each.annotator] = each.label
         elif isinstance(each, (Told, Corrected)):
-            found.label, is_disputed, is_dropped = each.label, False, False
+            found.label, found.time, is_disputed, is_dropped = each.label, event.time, False, False
         elif isinstance(each, Forgotten):
             found.label, is_disputed, is_dropped = None, False, True
         elif isinstance(each, Disputed):

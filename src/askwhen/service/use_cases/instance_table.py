@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-import msgspec
-
-from ..domain import row_codec
-from ..domain.features import FeatureReader, schema_of_features
 from ..domain.model import Guess
 from ..events.kinds import Instance, facts_of
-from ..events.settings import Features, Settings
+from ..events.settings import Settings
 from ..store.records import BacklogItem, Event, Reader
 from .instance_outcomes import Outcome, outcomes_of
 from .predicting import Predictor
+from .shown_instances import Row, ShownInstances
 
 CHUNK = 1_000
 
-_FIRST = {"seq": int, "round": int, "id": str, "time": float, "source": str}
 _LAST = {
     "show": str,
     "state": str,
@@ -39,8 +34,6 @@ _LAST = {
 the same ``_now`` what today's model says. ``delivered`` is the label, or else the prediction, and ``delivered_by`` says
 which. Instances of the backlog come last and have neither seq nor round."""
 
-Row = dict[str, Any]
-
 
 class InstanceTable:
     """The columns and rows of a stream.
@@ -56,17 +49,13 @@ class InstanceTable:
     """
 
     def __init__(self, settings: Settings, predictor: Predictor, native: bool) -> None:
-        self._settings, self._predictor, self._native = settings, predictor, native
-        self._reader = FeatureReader(settings.features, settings.version)
-        shown = _shown_columns(settings.features)
-        self._is_named = settings.features.kind in ("mixed", "columns") or bool(settings.features.names)
-        taken = _FIRST.keys() | _LAST.keys()
-        self._names = {name: f"x.{name}" if name in taken else name for name in shown}
-        self.columns = _FIRST | {self._names[name]: kind for name, kind in shown.items()} | _LAST
+        self._predictor = predictor
+        self._shown = ShownInstances(settings, native, _LAST)
+        self.columns = self._shown.columns
 
     def chunks(self, reader: Reader, stream: int, after: int, until: int) -> Iterator[list[Row]]:
         """The rows after an event, a chunk at a time; then the instances that wait in the backlog."""
-        for events in _instances(reader, stream, after, until):
+        for events in instances_between(reader, stream, after, until):
             yield self._decided(reader, stream, events, until)
         place, placed = 0, set()
         while items := reader.backlog(stream, place, CHUNK):
@@ -74,24 +63,18 @@ class InstanceTable:
             placed |= {item.place for item in items}
             yield self._waiting(items)
         # Those that were decided meanwhile were in neither list.
-        for events in _instances(reader, stream, until, 1 << 62):
+        for events in instances_between(reader, stream, until, 1 << 62):
             late = [event for event in events if (fact := facts_of(event)).place and fact.place not in placed]
             yield self._decided(reader, stream, late, 1 << 62)
 
     def _decided(self, reader: Reader, stream: int, events: list[Event], until: int) -> list[Row]:
-        pairs = [(event, fact) for event in events if not (fact := facts_of(event)).back]  # others wait, or came later
-        events, facts = [event for event, _ in pairs], [fact for _, fact in pairs]
-        outcomes = outcomes_of(reader, stream, facts, until)
-        guesses = self._predictor.guesses([event.row for event in events])
-        return [
-            self._row(event, fact, outcomes[fact.round], guess)
-            for (event, fact), guess in zip(pairs, guesses, strict=True)
-        ]
+        found = with_outcomes(reader, stream, events, until)
+        guesses = self._predictor.guesses([event.row for event, _, _ in found])
+        return [self._row(*each, guess) for each, guess in zip(found, guesses, strict=True)]
 
     def _row(self, event: Event, fact: Instance, outcome: Outcome, now: Guess) -> Row:
-        delivered = fact.prediction if outcome.label is None else outcome.label
-        by = None if delivered is None else "model" if outcome.label is None else "people"
-        return self._shown(event, fact.source) | {
+        delivered, by = delivered_label(fact, outcome)
+        return self._shown.row(event, fact.source) | {
             "seq": event.seq,
             "round": fact.round,
             "state": outcome.state,
@@ -112,50 +95,32 @@ class InstanceTable:
     def _waiting(self, items: list[BacklogItem]) -> list[Row]:
         guesses = self._predictor.guesses([item.row for item in items])
         return [
-            self._shown(item, item.source)
+            self._shown.row(item, item.source)
             | {"state": "waiting", "answers": 0, "comments": 0, "flagged": False}
             | {"prediction_now": now[0], "certainty_now": now[1]}
             for item, now in zip(items, guesses, strict=True)
         ]
 
-    def _shown(self, each: Event | BacklogItem, source: str | None) -> Row:
-        """A row with what was shown of an instance."""
-        found: Row = dict.fromkeys(self.columns)
-        found |= {"id": None if each.key is None else each.key[2:], "time": each.time, "source": source or None}
-        if each.row is None:
-            return found
-        seen: dict[str, Any] = {} if each.shown is None else msgspec.json.decode(each.shown)
-        x = seen.get("x") if self._reader.keeps_input else self._reader.shown(row_codec.from_bytes(each.row))
-        found["show"] = self._cell(seen.get("show"), str)
-        values: Any = x if self._is_named else {"text": x, "x": x}
-        for name, own in self._names.items():
-            found[own] = self._cell(values.get(name), self.columns[own])
-        return found
 
-    def _cell(self, value: Any, kind: type) -> Any:
-        if value is None or self._native:
-            return value
-        if kind is float:
-            return float(value) if isinstance(value, (int, float)) else None
-        return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+def with_outcomes(
+    reader: Reader, stream: int, events: Iterable[Event], until: int
+) -> list[tuple[Event, Instance, Outcome]]:
+    """Decided instances with their facts and outcomes; those that were withheld wait, or were decided later."""
+    found = [(event, fact) for event in events if not (fact := facts_of(event)).back]
+    outcomes = outcomes_of(reader, stream, [fact for _, fact in found], until)
+    return [(event, fact, outcomes[fact.round]) for event, fact in found]
 
 
-def _instances(reader: Reader, stream: int, after: int, until: int) -> Iterable[list[Event]]:
+def delivered_label(fact: Instance, outcome: Outcome) -> tuple[str | None, str | None]:
+    """The label of an instance or else its prediction, and which of the two; a promise delivers no open question."""
+    if outcome.label is not None:
+        return outcome.label, "people"
+    is_open = fact.expected is not None and fact.asked
+    return (None, None) if is_open or fact.prediction is None else (fact.prediction, "model")
+
+
+def instances_between(reader: Reader, stream: int, after: int, until: int) -> Iterable[list[Event]]:
     """Decided instances after an event and up to another, in chunks."""
     while after < until and (events := reader.events(stream, after, CHUNK, ("instance",))):
         after = events[-1].seq
         yield [event for event in events if event.seq <= until]
-
-
-def _shown_columns(features: Features) -> dict[str, type]:
-    """The columns that hold what the model sees: one for each name that the features have."""
-    if features.kind == "text":
-        return {"text": str}
-    if features.kind == "mixed":
-        return dict.fromkeys(features.text, str) | dict.fromkeys(features.names or [], float)
-    schema = schema_of_features(features)
-    if schema is not None:
-        return {name: float if name in schema.read_as_numbers else str for name in schema.needed}
-    if features.kind == "numbers" and features.names:
-        return dict.fromkeys(features.names, float)
-    return {"x": str}

@@ -51,6 +51,7 @@ class QuestionOutcomes:
         self._level: list[int] = []
         self._prediction: list[str | None] = []
         self._label: list[str | None] = []
+        self._promised: list[bool] = []
 
     def follow(self, reader: Reader, number: int) -> bool:
         """Read new events, up to a limit; returns whether there may be more."""
@@ -71,7 +72,7 @@ class QuestionOutcomes:
             while self._answers[0] < time - HOUR:
                 self._answers.popleft()
         elif isinstance(fact, Instance):
-            self.predicted[fact.prediction] += 1
+            self.predicted[fact.prediction] += not fact.withheld
             if fact.asked:
                 self._places[fact.round] = len(self._round)
                 self._round.append(fact.played)
@@ -79,6 +80,7 @@ class QuestionOutcomes:
                 self._level.append(fact.level)
                 self._prediction.append(fact.prediction)
                 self._label.append(None)
+                self._promised.append(fact.expected is not None)
         elif isinstance(fact, LabelRenamed):
             self._relabel(fact.label, fact.to)
         elif isinstance(fact, LabelsMerged):
@@ -113,8 +115,13 @@ class QuestionOutcomes:
         return Counter((prediction, label) for prediction, label in both if label is not None)
 
     def delivered(self) -> dict[str, dict[str, int]]:
-        """For each label, the number of instances that have it: from people, or else as predicted."""
+        """For each label, the number of instances that have it: from people, or else as predicted.
+
+        With a promise, predictions that people were asked about are not delivered.
+        """
         rest, people, found = Counter(self.predicted), Counter[str](), dict[str, dict[str, int]]()
+        for prediction, label, promised in zip(self._prediction, self._label, self._promised, strict=True):
+            rest[prediction] -= promised and label is None
         for (prediction, label), number in self.pairs().items():
             rest[prediction] -= number
             people[label] += number

@@ -14,6 +14,7 @@ from ...evaluate.estimation.estimate import Estimate
 from ..domain.model import Model
 from ..domain.stream import ServiceStream
 from ..runtime.coordinator import Coordinator
+from . import promises
 from .confusions import most_confused, of_two
 
 MOST_CONFUSED = 30
@@ -108,7 +109,9 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
         facts["confused"] = most_confused(labels, found.confusion)
     if len(labels) == 2 and counted.class_tally() is None:
         facts |= {"precision": found.precision, "recall": found.recall, "f_measure": found.f_measure}
-    plain: dict[str, Any] = _plain({"accuracy": facts, "budget": budget, "drift": drift})
+    promise = promises.facts(stream)
+    parts = {"accuracy": facts, "budget": budget, "drift": drift} | ({} if promise is None else {"promise": promise})
+    plain: dict[str, Any] = _plain(parts)
     return plain
 
 

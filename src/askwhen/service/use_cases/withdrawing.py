@@ -111,7 +111,7 @@ def _decided(reader: Reader, stream: int, source: str | None, keys: list[str]) -
     after = 0
     while events := reader.events(stream, after, CHUNK, ("instance",)):
         after = events[-1].seq
-        found += [fact for fact in map(_instance, events) if fact.source == source]
+        found += [fact for fact in map(_instance, events) if fact.source == source and not fact.back]
     return found
 
 

@@ -12,6 +12,7 @@ from ....errors import InputError
 from ...errors import NotAllowedError
 from ...events.kinds import KINDS, PERSONAL
 from ...use_cases import export_tables, export_writers, prodigy, reports
+from ...use_cases.delivered_table import DeliveredTable
 from ...use_cases.instance_table import InstanceTable
 from ...use_cases.label_studio.annotations import array_of
 from ...use_cases.label_studio.tasks import written_tasks
@@ -53,7 +54,7 @@ async def model(request: AnyRequest, name: str) -> Response[bytes]:
 async def export(
     request: AnyRequest,
     name: str,
-    table: Literal["instances", "labels", "decisions", "predictions"] = "labels",
+    table: Literal["delivered", "instances", "labels", "decisions", "predictions"] = "labels",
     format: Literal["csv", "ndjson", "json", "parquet", "prodigy", "label-studio"] = "ndjson",
     after: Seq = 0,
     raw: bool = False,
@@ -63,7 +64,7 @@ async def export(
     In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe, unless ``raw``.
     As prodigy, labels are annotated tasks with their instances, one for each question; as label-studio, instances are
     tasks with their predictions and annotations. The table of instances has what was shown, its label, and what today's
-    model says of it.
+    model says of it; that of delivered labels has what was shown, the label, and whether people or the model gave it.
     """
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
@@ -73,7 +74,9 @@ async def export(
         raise InputError.about("export", "format", "csv, ndjson, json or parquet for this table", format)
     if format == "prodigy" and stream.settings.several:
         raise InputError("Prodigy's tasks have one label; export another format.", owner="export", parameter="format")
-    instances = None
+    instances: InstanceTable | DeliveredTable | None = None
+    if table == "delivered":
+        instances = DeliveredTable(stream.settings, format in ("json", "ndjson"))
     if table == "instances" and format != "label-studio":
         await auth.coordinator.warmups.wait_for_guesses(stream.number, stream.settings)
         with auth.coordinator.changing(stream):

@@ -23,7 +23,7 @@ page(async (main) => {
   const [said, wrong] = [el("div", {}), el("div", {})];
   const button = el("button", { class: "main" }, "Change the settings");
   const pays = stream.settings.budget !== null || stream.settings.algorithm === "default"; // others ask by a rule of their own
-  const form = el("form", { class: "card" }, el("p", { class: "read" }, AFTER), pays && budgeting(), asking(), wrong, said, button);
+  const form = el("form", { class: "card" }, el("p", { class: "read" }, AFTER), pays && budgeting(stream.settings.budget), asking(), wrong, said, button);
   const changes = () => differing({ ...readAsking(form), ...(pays ? { budget: readBudget(form, stream.settings.budget) } : {}) },
     { ...stream.settings, repeats: Boolean(stream.settings.repeats) });
   const fill = () => {

@@ -115,6 +115,7 @@ function budgetNote({ stream, report, today }) {
   const share = today.rounds ? ` (${percent(today.asked / today.rounds)} of ${count(today.rounds)} instances)` : "";
   if (!budget) return `no budget is set${share}`;
   const left = [];
+  if (budget.errors) left.push(`as many as at most ${+(100 * budget.errors).toFixed(2)} % errors need`);
   if (budget.count !== null && budget.per !== null) {
     const most = Math.floor((budget.count * 86400) / budget.per);
     left.push(`about ${count(Math.max(most - today.asked, 0))} of ${count(most)} a day left`);

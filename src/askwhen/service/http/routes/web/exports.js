@@ -5,6 +5,7 @@ import { linked, streamPath } from "./api.js";
 
 const PLAIN = [["csv", "CSV"], ["json", "JSON"], ["ndjson", "NDJSON"], ["parquet", "Parquet"]];
 const TABLES = [
+  ["delivered", "Delivered labels", "what was shown, the label, whether people or the model gave it, certainty and time", PLAIN],
   ["instances", "Instances", "what was shown, the label and by whom, certainty, the prediction then and now", [...PLAIN, ["label-studio", "Label Studio"]]],
   ["labels", "Answers", "a row for each: annotator, time, and the label that currently counts", [...PLAIN, ["prodigy", "Prodigy"]]],
   ["decisions", "Decisions", "why each instance was asked about, or not", PLAIN],

@@ -28,28 +28,36 @@ export const tick = (name, title, read_, checked = false) => el("label", { class
 export const select = (name, label, options) => el("div", { class: "field" }, el("label", { for: name }, label), el("select", { id: name, name },
   options.map(([value, title]) => el("option", { value }, title))));
 
-const BUDGETS = [["none", "As the rule finds best", "no limit is set"], ["rate", "A share of the instances", "so that costs follow the traffic"],
+const BUDGETS = [["none", "As the rule finds best", "no limit is set"],
+  ["errors", "At most this share of errors", "every instance gets a label, and people answer as many questions as that needs"],
+  ["rate", "A share of the instances", "so that costs follow the traffic"],
   ["time", "So many in a period", "so that people have the same work every day"]];
 
-// How much may be asked; for an existing stream, of the instances that come from now on.
-export const budgeting = () => [
-  choices("budget", "How many labels you can afford", BUDGETS, "rate"),
+// How much may be asked; for an existing stream, of the instances that come from now on. A promise of errors stays one.
+export const budgeting = (like) => [
+  choices("budget", "How many labels you can afford, or how many may be wrong",
+    BUDGETS.filter(([kind]) => like === undefined || (kind === "errors") === isPromise(like)), isPromise(like) ? "errors" : "rate"),
+  number("errors", "Share of errors", "0.05: at any time at most 5 % of the delivered labels are wrong, with 95 % confidence. What people say counts as right.", "0.05",
+    { min: 0, max: 1, for: "budget=errors" }),
   number("rate", "Share", "0.1 asks about a tenth of the instances.", "0.1", { min: 0, max: 1, for: "budget=rate" }),
   number("count", "Questions", "In every period.", "100", { min: 1, step: 1, for: "budget=time" }),
   number("per", "Period in seconds", "86400 is a day.", "86400", { min: 1, for: "budget=time" }),
 ];
 
+const isPromise = (budget) => Boolean(budget?.errors);
+
 export function fillBudget(form, budget) {
   const isNone = budget === null || (budget.rate === null && budget.count === null);
-  form.elements.budget.value = isNone ? "none" : budget.rate !== null ? "rate" : "time";
-  for (const field of ["rate", "count", "per"]) if (budget?.[field]) form.elements[field].value = budget[field];
+  form.elements.budget.value = isPromise(budget) ? "errors" : isNone ? "none" : budget.rate !== null ? "rate" : "time";
+  for (const field of ["errors", "rate", "count", "per"]) if (budget?.[field]) form.elements[field].value = budget[field];
 }
 
-// With what the form does not show of another budget: how many in all.
+// With what the form does not show of another budget: how many in all, and more of a promise.
 export function readBudget(form, other) {
   const given = (name) => Number(form.elements[name].value);
   const kind = form.elements.budget.value;
-  const none = { rate: null, most: other?.most ?? null, per: null, count: null };
+  const none = { rate: null, most: other?.most ?? null, per: null, count: null, errors: null, confidence: null };
+  if (kind === "errors") return { ...none, ...(isPromise(other) ? other : {}), errors: given("errors") };
   if (kind === "rate") return { ...none, rate: given("rate") };
   if (kind === "time") return { ...none, most: null, per: given("per"), count: given("count") };
   return other?.most ? none : null;

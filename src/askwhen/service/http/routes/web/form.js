@@ -87,7 +87,7 @@ function fill(form, { name, settings }) {
   if (features.schema) set("schema", JSON.stringify(features.schema));
   fillBudget(form, budget);
   fillAsking(form, settings);
-  others = { places: features.places, most: budget?.most ?? null, settings: {} };
+  others = { places: features.places, budget: budget && (budget.most || budget.errors) ? budget : null, settings: {} };
   if (algorithm !== "default") others.settings.algorithm = algorithm;
   if (Object.keys(letters).length) others.settings.letters = letters;
   if (raw) others.settings.raw = true;
@@ -104,7 +104,7 @@ function read(form) {
   if (["numbers", "mixed"].includes(given("features")) && given("names").trim()) settings.features.names = list(given("names"));
   if (given("features") === "mixed") settings.features.text = list(given("texts"));
   if (given("features") === "columns") settings.features.schema = parsed(given("schema"));
-  const budget = readBudget(form, others.most ? { most: others.most } : null);
+  const budget = readBudget(form, others.budget);
   if (budget) settings.budget = Object.fromEntries(Object.entries(budget).filter(([, each]) => each !== null));
   return { name: given("name").trim(), settings: { ...settings, ...differing(readAsking(form), USUAL) } };
 }
