@@ -42,6 +42,8 @@ UNRELEASED = {
     "label renamed",
     "labels merged",
     "deleted",
+    "signed in",
+    "signed out",
 }
 """Kinds of events that no released version has written; the golden database of the next release gets them."""
 

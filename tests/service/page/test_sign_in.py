@@ -22,10 +22,28 @@ def test_signing_in_keeps_the_token_where_scripts_cannot_read_it(visit, made, se
     assert page.evaluate("document.cookie") == ""
     assert page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])").find("aw_") == -1
     (cookie,) = page.context.cookies()
+    assert server.tokens["ann"] not in cookie["value"]
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Strict", "/")
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("Token").wait_for()
     assert page.context.cookies() == []
+
+
+def test_an_admin_ends_a_sign_in_and_the_browser_asks_for_a_token_again(visit, made, server):
+    stream = made(["one", "two"])
+    page = visit(None, f"/label/{stream.name}", loud=True)
+    page.get_by_label("Token").fill(server.tokens["cid"])
+    page.keyboard.press("Enter")
+    asked(page)
+    boss = visit("root", "/tokens")
+    row = boss.get_by_role("region", name="Signed-in browsers").locator("tr", has_text="cid")
+    assert "Chrome on Linux" in row.inner_text()
+    row.get_by_role("button").click()
+    row.get_by_text("Really?").click()
+    boss.get_by_text("cid was signed out.").wait_for(state="attached")
+    assert row.count() == 0
+    page.reload()
+    page.get_by_label("Token").wait_for()
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,7 @@ class Tokens:
         self.required = False
         self.changes = Subscribers()
         self._by_digest: dict[str, Holder] = {}
+        self._digests: dict[str, str] = {}
 
     def __len__(self) -> int:
         return len(self._by_digest)
@@ -103,9 +104,10 @@ class Tokens:
             self.required = True
             streams = None if fact.streams is None else frozenset(fact.streams)
             self._by_digest[fact.digest] = Holder(fact.token, fact.name, frozenset(fact.roles), streams, fact.expires)
+            self._digests[fact.token] = fact.digest
         elif isinstance(fact, TokenRevoked):
-            gone = [digest for digest, holder in self._by_digest.items() if holder.token == fact.token]
-            for digest in gone:
+            digest = self._digests.pop(fact.token, None)
+            if digest is not None:
                 del self._by_digest[digest]
         self.changes.notify(ALL)
 
@@ -120,10 +122,9 @@ class Tokens:
 
     def find(self, token: str) -> Holder:
         """The holder of a token, given its public number."""
-        for holder in self._by_digest.values():
-            if holder.token == token:
-                return holder
-        raise NotFoundError(f"there is no token {token}.", owner="token")
+        if token not in self._digests:
+            raise NotFoundError(f"there is no token {token[:100]}.", owner="token")
+        return self._by_digest[self._digests[token]]
 
     def all(self) -> list[Holder]:
         """All holders, sorted by name."""

@@ -380,6 +380,32 @@ class TokenRevoked(Fact):
     token: str
 
 
+class SignedIn(Fact):
+    """A browser signed in until ``expires``; only the hash of its secret is stored. In the log of the service.
+
+    ``way`` is "token", with the number of the token, or "openid", with the groups that the provider gave, and
+    ``browser`` a description such as "Firefox on Linux".
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("signed in",)
+    sign_in: str
+    name: str
+    digest: str
+    way: str
+    expires: float
+    token: str = ""
+    groups: list[str] = []
+    browser: str = ""
+
+
+class SignedOut(Fact):
+    """A browser was signed out, and by whom. In the log of the service."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("signed out",)
+    sign_in: str
+    by: str
+
+
 class WebhookMade(Fact):
     """A webhook was made, for some streams or for all. In the log of the service."""
 

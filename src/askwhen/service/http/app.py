@@ -48,6 +48,7 @@ from .routes import label_studio as label_studio_routes
 from .routes import labels as label_routes
 from .routes import page as page_routes
 from .routes import questions as question_routes
+from .routes import sign_ins as sign_in_routes
 from .routes import streams as stream_routes
 from .routes import tokens as token_routes
 from .routes import webhooks as webhook_routes
@@ -71,6 +72,7 @@ _HANDLERS: list[Any] = [
     label_routes.router,
     question_routes.progress,
     token_routes.router,
+    sign_in_routes.router,
     webhook_routes.router,
     *export_routes.handlers,
     *health_routes.handlers,

@@ -9,11 +9,12 @@ from typing import Any
 
 from litestar import Request
 
+from ..domain.sign_ins import PREFIX, SignIn
 from ..domain.stream import ServiceStream
 from ..domain.tokens import ALL, ANYBODY, OPEN, Holder
 from ..errors import NoRolesError, NotSignedInError, TooManyError
 from ..runtime.coordinator import Coordinator
-from .cookies import bearer_in, check_open, check_site, token_in
+from .cookies import NAME, bearer_in, check_open, check_site, token_in
 from .options import Options
 from .proxy_auth import Proxy, header_value, is_name
 
@@ -81,8 +82,12 @@ class Authorization:
         self._limiter.take(found.token, now)
         return found
 
+    def count(self, holder: Holder) -> None:
+        """Count a request that is not admitted in the usual way, or refuse it."""
+        self._limiter.take(holder.token, self.coordinator.clock.now())
+
     def _known(self, request: AnyRequest, now: float) -> Holder:
-        """The sender of a request, by a token in its header, by a trusted proxy, or by the cookie of a browser."""
+        """The sender of a request, by a token in its header, a trusted proxy, or the cookie of a browser."""
         proxy, hint = self.options.proxy, ""
         if proxy is not None and not bearer_in(request):
             user = header_value(request.scope["headers"], proxy.user)
@@ -90,10 +95,30 @@ class Authorization:
                 check_site(request)
                 return self._proxied(request, proxy, user)
             hint = "; its user header does not come from a trusted address." if user else ""
+        found = self.sign_in(request, now)
+        if found is not None:
+            return self._signed_in(found, now)
         secret = token_in(request)
         if not secret:
             raise NotSignedInError(f"a token is needed: Authorization: Bearer ...{hint}", owner="token")
         return self.coordinator.tokens.holder(secret, now)
+
+    def sign_in(self, request: AnyRequest, now: float) -> SignIn | None:
+        """The sign-in of a browser, by its cookie; None where there is none, or where a header has a token."""
+        if bearer_in(request):
+            return None
+        secret = request.cookies.get(NAME, "")
+        if not secret.startswith(PREFIX):
+            return None
+        check_site(request)
+        return self.coordinator.sign_ins.of_secret(secret, now)
+
+    def _signed_in(self, found: SignIn, now: float) -> Holder:
+        """The holder of the token by which a browser was signed in."""
+        holder = self.coordinator.tokens.find(found.facts.token)
+        if holder.has_expired(now):
+            raise NotSignedInError("the token has expired.", owner="token")
+        return holder._replace(expires=found.facts.expires)
 
     def _proxied(self, request: AnyRequest, proxy: Proxy, user: str) -> Holder:
         """A user whom a trusted proxy has signed in."""

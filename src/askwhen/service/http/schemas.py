@@ -172,6 +172,21 @@ class TokenFacts(msgspec.Struct, omit_defaults=True):
     secret: str | None = None
 
 
+class SignInFacts(msgspec.Struct):
+    """A browser that is signed in: by a token, or by an OpenID provider.
+
+    ``seen`` is when it last sent a request since the service started, null where it has not.
+    """
+
+    sign_in: str
+    name: str
+    way: str
+    browser: str
+    since: float
+    expires: float
+    seen: float | None = None
+
+
 class ReplayFacts(msgspec.Struct):
     """The number of labels that the retrained model learnt."""
 

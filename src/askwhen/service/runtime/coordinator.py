@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from ...errors import AskwhenError
 from ..domain.backlog import MOST_AT_ONCE
+from ..domain.sign_ins import SignIns
 from ..domain.stream import ServiceStream
 from ..domain.subscribers import Subscribers
 from ..domain.summary import StreamSummary
@@ -61,7 +62,7 @@ log = logging.getLogger("askwhen.service")
 
 
 class Coordinator:
-    """All streams, tokens and webhooks, and the only place where they are changed.
+    """All streams, tokens, sign-ins and webhooks, and the only place where they are changed.
 
     Parameters
     ----------
@@ -91,6 +92,7 @@ class Coordinator:
         self.streams: dict[str, ServiceStream] = {}
         self.by_number: dict[int, ServiceStream] = {}
         self.tokens = Tokens()
+        self.sign_ins = SignIns(self.tokens.changes)
         self.webhooks = Webhooks()
         self.idempotency = Idempotency(self.made_by_keys)
         self.subscribers = Subscribers()
@@ -149,6 +151,7 @@ class Coordinator:
                 return None
             if not isinstance(fact, Created):
                 self.tokens.apply(fact)
+                self.sign_ins.apply(fact, event.time)
                 self.webhooks.apply(fact)
                 return None
         except Exception as error:

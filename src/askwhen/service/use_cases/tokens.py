@@ -45,8 +45,9 @@ async def revoke(coordinator: Coordinator, token: str) -> None:
         raise ConflictError(f"this is the last admin for all streams{lasting}; make another one first.", owner="token")
     fact = TokenRevoked(token)
     with coordinator.changing():
+        event, done = coordinator.note("token revoked", fact)
         coordinator.tokens.apply(fact)
-        _, done = coordinator.note("token revoked", fact)
+        coordinator.sign_ins.apply(fact, event.time)
     await asyncio.shield(done)
 
 

@@ -56,6 +56,7 @@ PARTS = {
         *("instance.js", "highlight.js"),
     ),
     "dashboard": ("charts.js", "figures.js", "plain.js", "specialists.js", "remaining.js"),
+    "tokens": ("twice.js", "devices.js"),
     "import": ("readers.js", "columns.js", "labels.js", "sending.js", "withdrawals.js", "fields.js", "instance.js"),
 }
 """The modules that a page needs, preloaded, so that the browser does not discover them one after the other."""

@@ -1,11 +1,15 @@
-"""Signing in: a token becomes a cookie."""
+"""Signing in and out: a token, or a provider's word, becomes a sign-in whose secret is in a cookie."""
 
 from __future__ import annotations
+
+import contextlib
 
 import msgspec
 from litestar import Response, Router, delete, get, post
 
+from ...domain.sign_ins import browser_of
 from ...errors import NoRolesError, NotSignedInError
+from ...use_cases import sign_ins
 from ..authorization import PROXIED, AnyRequest, authorization_of
 from ..cookies import check_site, cookie_of, no_cookie, token_in
 
@@ -58,22 +62,36 @@ async def who(request: AnyRequest) -> Session:
 
 @post("/", include_in_schema=False, status_code=200, request_max_body_size=LARGEST)
 async def signed_in(request: AnyRequest, data: SignIn) -> Response[Session]:
-    """Store a token in the browser, if it is valid."""
+    """Sign the browser in, if the token is valid; a sign-in that it had before ends."""
     check_site(request)
     auth = authorization_of(request)
-    secret = data.token.strip()
-    holder = auth.coordinator.tokens.holder(secret, auth.coordinator.clock.now())
+    coordinator = auth.coordinator
+    coordinator.check()
+    holder = coordinator.tokens.holder(data.token.strip(), coordinator.clock.now())
+    auth.count(holder)
+    await end_sign_in(request)
+    secret = await sign_ins.by_token(coordinator, holder, browser_of(request.headers.get("user-agent", "")))
     session = Session(False, holder.name, sorted(holder.roles))
     return Response(session, cookies=[cookie_of(secret, request.url.scheme == "https", auth.options.root)])
 
 
+async def end_sign_in(request: AnyRequest) -> None:
+    """End the sign-in of the browser that sends a request, if it has one."""
+    coordinator = authorization_of(request).coordinator
+    with contextlib.suppress(NotSignedInError):
+        found = authorization_of(request).sign_in(request, coordinator.clock.now())
+        if found is not None:
+            await sign_ins.end(coordinator, found, found.name)
+
+
 @delete("/", include_in_schema=False, status_code=200)
 async def signed_out(request: AnyRequest) -> Response[Session]:
-    """Delete the cookie; the token itself stays valid."""
+    """End the sign-in and delete the cookie; the token stays valid."""
     check_site(request)
-    if token_in(request):
-        authorization_of(request).coordinator.check()
     auth = authorization_of(request)
+    if token_in(request):
+        auth.coordinator.check()
+    await end_sign_in(request)
     return Response(Session(auth.is_open), cookies=[no_cookie(request.url.scheme == "https", auth.options.root)])
 
 

@@ -1,23 +1,27 @@
-// Tokens are made here, shown once, and revoked.
+// Tokens are made here, shown once, and revoked; sign-ins are listed and ended.
 
 import { el, put, say } from "./dom.js";
 import { call, session } from "./api.js";
+import { devices } from "./devices.js";
 import { page, problem, words } from "./shell.js";
+import { twice } from "./twice.js";
 
 const ROLES = [["annotator", "answers questions"], ["reviewer", "decides, exports, sees people"], ["producer", "sends instances"], ["admin", "everything"]];
 let places;
 
 page(async (main) => {
-  places = { list: el("div", {}), made: el("div", {}), wrong: el("div", {}) };
+  places = { list: el("div", {}), made: el("div", {}), wrong: el("div", {}), here: el("div", {}), unended: el("div", {}) };
   const streams = await call("GET", "/v1/streams?archived=true");
   put(main, el("div", { class: "head" }, el("h1", {}, "Tokens")),
     session.open && el("p", { class: "warning" }, "No token was made yet: everyone who reaches this service may do everything. The first one must be for an admin, and from then on everyone needs one."),
-    el("div", { class: "two" }, el("section", { class: "card" }, el("h2", {}, "In use"), places.list), form(streams)));
+    el("div", { class: "two" }, el("section", { class: "card" }, el("h2", {}, "In use"), places.list), form(streams)),
+    el("section", { class: "card" }, el("h2", {}, "Signed in"), places.unended, places.here));
   await show();
 });
 
 async function show() {
-  const found = await call("GET", "/v1/tokens");
+  const [found, present] = await Promise.all([call("GET", "/v1/tokens"), call("GET", "/v1/sign-ins")]);
+  put(places.here, devices(present, true, end));
   put(places.list, found.length ? el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tokens in use" }, el("table", { class: "tokens" },
     el("thead", {}, el("tr", {}, ["Name", "May", "Revoke"].map((text) => el("th", { scope: "col", class: "text" }, text)))),
     el("tbody", {}, found.map((each) => el("tr", {}, el("th", { scope: "row", class: "text" }, each.name), el("td", { class: "text" }, each.roles.join(", "),
@@ -25,21 +29,8 @@ async function show() {
         each.expires ? `, until ${new Date(1000 * each.expires).toLocaleDateString()}` : "")), el("td", { class: "text" }, revoke(each))))))) : el("p", { class: "read" }, "None."));
 }
 
-// Twice, so that a slip revokes nothing.
 function revoke(each) {
-  const button = el("button", { type: "button", class: "quiet" }, "Revoke", el("span", { class: "unseen" }, ` ${each.name}`));
-  let sure = false;
-  button.addEventListener("blur", () => {
-    sure = false;
-    put(button, "Revoke", el("span", { class: "unseen" }, ` ${each.name}`));
-  });
-  button.addEventListener("click", async (event) => {
-    if (!sure) {
-      sure = true;
-      put(button, "Really?", el("span", { class: "unseen" }, ` Revoke ${each.name}`));
-      return;
-    }
-    if (event.detail > 1) return; // a double click is one slip
+  return twice("Revoke", each.name, async () => {
     try {
       await call("DELETE", `/v1/tokens/${each.token}`);
       say(`The token of ${each.name} was revoked.`);
@@ -48,7 +39,16 @@ function revoke(each) {
       put(places.wrong, problem(words(error)));
     }
   });
-  return button;
+}
+
+async function end(each) {
+  try {
+    await call("DELETE", `/v1/sign-ins/${each.sign_in}`);
+    say(`${each.name} was signed out.`);
+    await show();
+  } catch (error) {
+    put(places.unended, problem(words(error)));
+  }
 }
 
 function form(streams) {
