@@ -42,6 +42,8 @@ UNRELEASED = {
     "label renamed",
     "labels merged",
     "deleted",
+    "promise met",
+    "promise broken",
     "signed in",
     "signed out",
 }
