@@ -10,7 +10,8 @@ import pytest
 
 from askwhen.service.errors import ConflictError
 from askwhen.service.http.options import Options
-from askwhen.service.http.proxy_auth import Grant, Proxy, _network
+from askwhen.service.http.proxy_auth import Proxy, _network
+from askwhen.service.http.role_table import Grant, RoleTable
 from askwhen.service.use_cases import streams, tokens
 from tests.service.coordinators import run, settings
 from tests.service.in_process import running
@@ -18,8 +19,10 @@ from tests.service.in_process import running
 PROXY = Proxy(
     networks=(_network("127.0.0.1"),),
     groups=b"x-groups",
-    users={"root": Grant(frozenset({"admin"})), "größe": Grant(frozenset({"annotator"}))},
-    named_groups={"staff": Grant(frozenset({"reviewer"}))},
+    roles=RoleTable(
+        {"root": Grant(frozenset({"admin"})), "größe": Grant(frozenset({"annotator"}))},
+        {"staff": Grant(frozenset({"reviewer"}))},
+    ),
 )
 
 

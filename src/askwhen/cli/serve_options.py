@@ -122,11 +122,11 @@ def configured(function: Any) -> Any:
 
 
 def roles(ctx: click.Context) -> dict[str, Any]:
-    """The roles of people whom a proxy signs in, from the file."""
+    """The roles of people whom a proxy or a provider signs in, from the file."""
     found = (ctx.default_map or {}).get(ROLES)
     if found is None:
         return {}
-    from ..service.http.proxy_auth import checked_roles
+    from ..service.http.role_table import checked_roles
 
     return checked_roles(found, str(ctx.meta[_FILE]))
 

@@ -34,6 +34,7 @@ from .middleware.tracing import Spans
 from .monitoring.database_probe import Probe
 from .monitoring.metrics import Metrics
 from .openapi import described
+from .openid.provider import Provider
 from .options import Options
 from .parquet_unpacker import Unpacker
 from .problems import answered
@@ -46,6 +47,7 @@ from .routes import imports as import_routes
 from .routes import instances as instance_routes
 from .routes import label_studio as label_studio_routes
 from .routes import labels as label_routes
+from .routes import openid as openid_routes
 from .routes import page as page_routes
 from .routes import questions as question_routes
 from .routes import sign_ins as sign_in_routes
@@ -73,6 +75,7 @@ _HANDLERS: list[Any] = [
     question_routes.progress,
     token_routes.router,
     sign_in_routes.router,
+    openid_routes.router,
     webhook_routes.router,
     *export_routes.handlers,
     *health_routes.handlers,
@@ -112,6 +115,7 @@ def _routed(
         app.state.auth = Authorization(coordinator, options)
         app.state.activity, app.state.unpacker = RecentActivity(), Unpacker()
         app.state.listings = Listings(coordinator)
+        provider = app.state.provider = None if options.openid is None else Provider(options.openid)
         app.state.metrics, app.state.probe = Metrics(coordinator, requests), Probe(coordinator)
         try:
             async with (
@@ -122,6 +126,8 @@ def _routed(
             ):
                 yield
         finally:
+            if provider is not None:
+                await provider.close()
             await app.state.metrics.close()
             await app.state.probe.close()
             await coordinator.close()

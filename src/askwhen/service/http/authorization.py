@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from litestar import Request
@@ -15,13 +16,18 @@ from ..domain.tokens import ALL, ANYBODY, OPEN, Holder
 from ..errors import NoRolesError, NotSignedInError, TooManyError
 from ..runtime.coordinator import Coordinator
 from .cookies import NAME, bearer_in, check_open, check_site, token_in
+from .openid.provider import User
 from .options import Options
-from .proxy_auth import Proxy, header_value, is_name
+from .proxy_auth import Proxy, header_value
+from .role_table import RoleTable, is_name
 
 AnyRequest = Request[Any, Any, Any]
 
 PROXIED = "proxy:"
 """Prefix of the name that replaces a token's number, where a proxy has signed a user in."""
+
+OPENID = "openid:"
+"""The same, where an OpenID provider has."""
 
 LONGEST_WAIT = 3600.0
 HOLDER = "askwhen.holder"
@@ -54,7 +60,8 @@ class Authorization:
     @property
     def is_open(self) -> bool:
         """Whether all requests are allowed: until the first token is made, unless options require one."""
-        return not (self.options.tokens or self.options.proxy or self.coordinator.tokens.required)
+        options = self.options
+        return not (options.tokens or options.proxy or options.openid or self.coordinator.tokens.required)
 
     def holder(self, request: AnyRequest, role: str | tuple[str, ...], stream: int | None = None) -> Holder:
         """The sender of a request; refused where they lack a role."""
@@ -114,7 +121,12 @@ class Authorization:
         return self.coordinator.sign_ins.of_secret(secret, now)
 
     def _signed_in(self, found: SignIn, now: float) -> Holder:
-        """The holder of the token by which a browser was signed in."""
+        """The user whom the OpenID provider gave, or the holder of the token by which a browser was signed in."""
+        if found.facts.way == "openid":
+            openid = self.options.openid
+            if openid is None:
+                raise NotSignedInError("the service has no OpenID provider any more; sign in again.", owner="token")
+            return self._granted(OPENID, found.name, found.facts.groups, openid.roles, found.facts.expires)
         holder = self.coordinator.tokens.find(found.facts.token)
         if holder.has_expired(now):
             raise NotSignedInError("the token has expired.", owner="token")
@@ -125,18 +137,27 @@ class Authorization:
         if not is_name(user):
             raise NotSignedInError(f"the proxy gives a name that is not valid: {user[:100]!r}.", owner="proxy")
         groups = header_value(request.scope["headers"], proxy.groups) if proxy.groups else ""
-        grant = proxy.grant(user, (each.strip(" \t") for each in groups.split(",")))
+        return self._granted(PROXIED, user, (each.strip(" \t") for each in groups.split(",")), proxy.roles, None)
+
+    def _granted(self, kind: str, user: str, groups: Iterable[str], roles: RoleTable, expires: float | None) -> Holder:
+        """A user who was signed in by a proxy or a provider, with the roles of the configuration file."""
+        grant = roles.grant(user, groups)
         if grant is None:
             raise NoRolesError(
                 f"{user} is signed in and has no role here; an admin gives one with a line of [roles.users] in the "
                 f'service\'s configuration file, such as "{user}" = {{roles = ["annotator"]}}.',
-                owner="proxy",
+                owner="proxy" if kind == PROXIED else "openid",
             )
         streams = None
         if grant.streams is not None:
             known = self.coordinator.streams
             streams = frozenset(known[name].number for name in grant.streams if name in known)
-        return Holder(PROXIED + user, user, grant.roles, streams, None)
+        return Holder(kind + user, user, grant.roles, streams, expires)
+
+    def check_user(self, user: User) -> None:
+        """Refuse a user of the OpenID provider who has no role."""
+        assert self.options.openid is not None
+        self._granted(OPENID, user.name, user.groups, self.options.openid.roles, None)
 
     def is_still_allowed(self, request: AnyRequest, holder: Holder) -> bool:
         """Whether the sender of a long request is still allowed: their token was neither revoked nor has it expired."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .openid.options import OpenId
 from .proxy_auth import Proxy
 
 
@@ -34,6 +35,8 @@ class Options:
         Whether every request is logged.
     proxy : Proxy, optional
         Proxies that sign users in.
+    openid : OpenId, optional
+        A provider that signs users in.
     """
 
     tokens: bool = False
@@ -47,3 +50,4 @@ class Options:
     behind_proxy: bool = False
     access_log: bool = False
     proxy: Proxy | None = None
+    openid: OpenId | None = None

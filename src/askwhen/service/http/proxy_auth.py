@@ -1,4 +1,4 @@
-"""Sign-in by a proxy: user names from its headers, trusted only from configured addresses, and their roles.
+"""Sign-in by a proxy: user names and groups from its headers, trusted only from configured addresses.
 
 The address is that of the socket's peer, since any client can send headers about addresses.
 """
@@ -11,20 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import InputError
-from ..domain.tokens import LONGEST_NAME, ROLES
-
-EVERYBODY = "*"
-"""Instead of a user's name: all users whom the proxy has signed in."""
+from .role_table import RoleTable, role_table
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-
-@dataclass(frozen=True)
-class Grant:
-    """Roles, and the names of the streams they are for; None for all."""
-
-    roles: frozenset[str]
-    streams: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -39,17 +28,15 @@ class Proxy:
         The names of the headers, in lower case; an empty second one ignores groups.
     sign_out : str
         The address at which users sign out of the proxy.
-    users, named_groups : dict
-        Roles by name. A user's own line takes precedence over those of groups, and of these the first in the file:
-        lines are never combined, or roles for one stream would become roles for another.
+    roles : RoleTable
+        Who has which roles.
     """
 
     networks: tuple[Network, ...] = ()
     user: bytes = b"x-forwarded-user"
     groups: bytes = b""
     sign_out: str = ""
-    users: dict[str, Grant] = field(default_factory=dict)
-    named_groups: dict[str, Grant] = field(default_factory=dict)
+    roles: RoleTable = field(default_factory=RoleTable)
 
     def trusts(self, client: tuple[str, int] | None) -> bool:
         """Whether headers from this address are trusted."""
@@ -63,16 +50,6 @@ class Proxy:
             address = address.ipv4_mapped
         return any(address in network for network in self.networks)
 
-    def grant(self, user: str, groups: Iterable[str]) -> Grant | None:
-        """The roles of a user; None where no line is for them."""
-        if user in self.users and user != EVERYBODY:
-            return self.users[user]
-        mine = set(groups)
-        for name, found in self.named_groups.items():
-            if name in mine:
-                return found
-        return self.users.get(EVERYBODY)
-
 
 def header_value(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
     """The value of a header; empty where it is sent twice, since one of them may be the client's own."""
@@ -85,26 +62,18 @@ def header_value(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
         return found[0].decode("latin-1")
 
 
-def is_name(text: str) -> bool:
-    """Whether a text is a valid name of a user."""
-    return 0 < len(text) <= LONGEST_NAME and text.isprintable() and text != EVERYBODY
-
-
 def proxy_of(given: Mapping[str, Any]) -> Proxy | None:
     """The proxy from the values of the options; None where no address is trusted."""
-    roles = given.get("roles") or {}
     if not given["trust"]:
-        if roles:
-            raise InputError("roles are for users whom a proxy signs in, and trust names no proxy.", owner="serve")
         return None
+    roles = role_table(given)
     if not roles:
         raise InputError(
             "trust lets a proxy sign users in, but no roles are given: put [roles.users] or "
             "[roles.groups] into the configuration file.",
             owner="serve",
         )
-    users, groups = roles.get("users", {}), roles.get("groups", {})
-    if groups and not given["groups_header"]:
+    if roles.groups and not given["groups_header"]:
         raise InputError("roles.groups need groups-header, which names the proxy's header.", owner="serve")
     if given["sign_out"] and not given["sign_out"].startswith(("/", "https://", "http://")):
         raise InputError.about("serve", "sign-out", "a path or an address such as /oauth2/sign_out", given["sign_out"])
@@ -113,13 +82,8 @@ def proxy_of(given: Mapping[str, Any]) -> Proxy | None:
         _header("user-header", given["user_header"]),
         _header("groups-header", given["groups_header"]) if given["groups_header"] else b"",
         given["sign_out"],
-        {name: Grant(frozenset(each["roles"]), _streams(each)) for name, each in users.items()},
-        {name: Grant(frozenset(each["roles"]), _streams(each)) for name, each in groups.items()},
+        roles,
     )
-
-
-def _streams(line: Mapping[str, Any]) -> frozenset[str] | None:
-    return frozenset(line["streams"]) if "streams" in line else None
 
 
 def _network(text: str) -> Network:
@@ -137,30 +101,3 @@ def _header(option: str, name: str) -> bytes:
     if plain in ("authorization", "cookie", "host", "x-forwarded-for", "x-request-id"):
         raise InputError(f"{option} cannot be {name}, which any client may send.", owner="serve")
     return plain.encode()
-
-
-def checked_roles(given: Any, path: str) -> dict[str, dict[str, Any]]:
-    """Validate the roles in a configuration file."""
-    if not isinstance(given, dict) or not given or not set(given) <= {"users", "groups"}:
-        raise InputError(f"{path}: roles has the parts roles.users and roles.groups, and no other.", owner="config")
-    for kind, lines in given.items():
-        for name, line in _table(lines, f"{path}: roles.{kind}").items():
-            where = f"{path}: roles.{kind}.{name}"
-            _checked_line(_table(line, where), where)
-    return given
-
-
-def _table(given: Any, where: str) -> dict[str, Any]:
-    if not isinstance(given, dict):
-        raise InputError(f'{where} must be a table, such as {{roles = ["annotator"]}}.', owner="config")
-    return given
-
-
-def _checked_line(line: dict[str, Any], where: str) -> None:
-    if not set(line) <= {"roles", "streams"} or "roles" not in line:
-        raise InputError(f"{where} must have roles, perhaps streams, and nothing else.", owner="config")
-    for key, value in line.items():
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise InputError(f"{where}: {key} must be a list of texts, got {value!r}.", owner="config")
-    if not line["roles"] or not set(line["roles"]) <= set(ROLES):
-        raise InputError(f"{where}: roles must be some of {', '.join(ROLES)}, got {line['roles']!r}.", owner="config")

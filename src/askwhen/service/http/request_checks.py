@@ -15,6 +15,9 @@ from .authorization import AnyRequest, authorization_of
 ROLE = "role"
 """The option of a route with the role that it needs, or several of which one suffices; all that take a body have it."""
 
+FREE_QUERY = "free query"
+"""The option of a route to which another service sends parameters of its own."""
+
 _RESERVED = frozenset(("request", "data", "scope", "state", "headers", "cookies", "query", "body", "socket"))
 """Arguments of a handler that are not query parameters."""
 
@@ -24,7 +27,7 @@ async def admit(request: Any, handler: BaseRouteHandler) -> None:
     role = handler.opt.get(ROLE)
     if role is not None:
         authorize(request, role)
-    if request.scope["query_string"]:
+    if request.scope["query_string"] and not handler.opt.get(FREE_QUERY):
         _check_query(request, handler)
 
 

@@ -20,7 +20,7 @@ ELSEWHERE = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "DATA", "TOKEN", 
 """Variables that other parts of askwhen use."""
 
 ROLES = "roles"
-"""The part of the file with the roles of users whom a proxy signs in; there is no option for it."""
+"""The part of the file with the roles of users whom a proxy or a provider signs in; there is no option for it."""
 
 MASK = "***"
 
@@ -92,6 +92,13 @@ OPTIONS = (
     Option("user-header", "text", "X-Forwarded-User", "Header in which these proxies send the user's name.", "NAME"),
     Option("groups-header", "text", "", "Header with the user's groups, separated by commas.", "NAME"),
     Option("sign-out", "text", "", "Sign-out address of the proxy, for the page's link.", "ADDRESS"),
+    Option("openid-issuer", "text", "", "Address of an OpenID provider that signs people in.", "URL"),
+    Option("openid-client", "text", "", "Client id of this service there.", "ID"),
+    Option("openid-secret", "text", "", "Client secret, if it has one.", "SECRET", secret="key"),
+    Option("openid-name", "text", "email", "Claim with a person's name.", "CLAIM"),
+    Option("openid-groups", "text", "groups", "Claim with their groups or roles; dots lead into it.", "CLAIM"),
+    Option("openid-scope", "text", "openid email profile", "Scopes to ask for.", "SCOPES"),
+    Option("openid-hours", "number", 12.0, "Hours for which such a sign-in lasts.", least=0.1, most=720.0),
     Option("tokens", "switch", False, "Require tokens at once, not only when the first has been made."),
     Option("largest-body", "whole", 1 << 20, "Largest request body, and line of an NDJSON request, in bytes.", least=1),
     Option("requests", "number", 20_000.0, "Most requests per second from each token.", least=0.1, most=1e9),

@@ -22,8 +22,10 @@ from ..errors import StoreError
 from ..http.app import create_app
 from ..http.middleware.root_path import checked_root
 from ..http.middleware.tracing import spans
+from ..http.openid.options import openid_of
 from ..http.options import Options
 from ..http.proxy_auth import proxy_of
+from ..http.role_table import role_table
 from ..runtime.coordinator import Coordinator
 from ..store import Store
 from ..use_cases.webhook_delivery.addresses import networks_of
@@ -74,6 +76,7 @@ class Serving:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Serving:
         """Make it from the values of the table of options."""
+        role_table(given)  # refused where nothing signs people in
         options = Options(
             tokens=given["tokens"],
             largest_body=given["largest_body"],
@@ -84,6 +87,7 @@ class Serving:
             behind_proxy=given["behind_proxy"],
             access_log=given["access_log"],
             proxy=proxy_of(given),
+            openid=openid_of(given),
         )
         return cls(
             given["db"],
@@ -163,7 +167,8 @@ def serve(serving: Serving, ready: Callable[[Coordinator], Awaitable[None]] | No
         # Waiting requests get their replies; then the process ends without touching the database again.
         threading.Timer(0.3, os._exit, (BROKEN,)).start()
 
-    if is_public(serving.host) and serving.options.proxy is None and not _has_tokens(store):
+    signs_in = serving.options.proxy is not None or serving.options.openid is not None
+    if is_public(serving.host) and not signs_in and not _has_tokens(store):
         store.close()
         raise InputError("a public address needs tokens; make one with askwhen token first.", owner="serve")
     config = uvicorn.Config(

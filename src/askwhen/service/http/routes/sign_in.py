@@ -21,7 +21,8 @@ class Session(msgspec.Struct):
     """The user of a page. Where ``open``, no tokens are required, and annotators give their names themselves.
 
     Users who are ``proxied`` were signed in by a proxy, and sign out at the address ``leave``, if there is one;
-    ``refused`` is why a user whom the proxy has signed in has no role here.
+    ``refused`` is why a user whom the proxy or the OpenID provider has signed in has no role here, and ``openid`` the
+    host of that provider.
     """
 
     open: bool
@@ -30,6 +31,7 @@ class Session(msgspec.Struct):
     proxied: bool = False
     leave: str | None = None
     refused: str | None = None
+    openid: str | None = None
 
 
 class SignIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,12 +45,13 @@ async def session(request: AnyRequest) -> Session:
     auth = authorization_of(request)
     if auth.is_open:
         return Session(True, None, sorted(auth.identify(request).roles))
+    openid = None if auth.options.openid is None else auth.options.openid.host
     try:
         holder = auth.identify(request)
     except NotSignedInError:
-        return Session(False)
+        return Session(False, openid=openid)
     except NoRolesError as error:
-        return Session(False, refused=error.sentence)
+        return Session(False, refused=error.sentence, openid=openid)
     proxied = holder.token.startswith(PROXIED)
     leave = auth.options.proxy.sign_out or None if proxied and auth.options.proxy is not None else None
     return Session(False, holder.name, sorted(holder.roles), proxied, leave)

@@ -54,7 +54,8 @@ async function leave() {
 function gate(start, note = "") {
   const asksName = session.open;
   if (session.refused) {
-    put(main, el("div", { class: "card gate" }, el("h1", {}, "Not here"), problem(`${session.refused[0].toUpperCase()}${session.refused.slice(1)}`)));
+    put(main, el("div", { class: "card gate" }, el("h1", {}, "Not here"), problem(`${session.refused[0].toUpperCase()}${session.refused.slice(1)}`),
+      session.openid && el("button", { type: "button", class: "main", onclick: leave }, "Sign out")));
     bar();
     return;
   }
@@ -63,16 +64,19 @@ function gate(start, note = "") {
     maxlength: asksName ? 100 : 500, spellcheck: "false", autocapitalize: "off", "aria-describedby": "token-help",
   });
   const wrong = el("div", {});
+  const there = !asksName && session.openid && el("a", { class: "button main",
+    href: linked(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`) }, `Sign in with ${session.openid}`);
   const form = el("form", { class: "card gate", method: "post" },
     el("h1", {}, asksName ? "Who are you?" : "Sign in"),
+    there && [there, el("p", { class: "read" }, "Or with a token:")],
     el("label", { for: "token" }, asksName ? "Your name" : "Token"),
     field,
     note && el("p", { class: "lead" }, note),
     el("p", { id: "token-help", class: "read" }, asksName
       ? "This service requires no tokens. Your answers are stored under the name that you give."
-      : "An administrator of the service made one for you; it begins with aw_. It is stored where scripts cannot read it."),
+      : "An administrator of the service made one for you; it begins with aw_. It signs this browser in and is not stored here."),
     wrong,
-    el("button", { class: "main" }, asksName ? "Go on" : "Sign in"),
+    el("button", { class: there ? "" : "main" }, asksName ? "Go on" : "Sign in"),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -89,7 +93,7 @@ function gate(start, note = "") {
   });
   put(main, form);
   bar();
-  field.focus();
+  (there || field).focus();
 }
 
 async function begin(start) {
