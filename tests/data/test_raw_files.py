@@ -105,6 +105,16 @@ def test_messages_with_unnamed_columns_in_latin_1(here):
     assert (X.sum(axis=1) >= 9).all()
 
 
+def test_a_first_line_with_a_label_that_comes_again_has_no_names(here):
+    rows = [f"message number {i} came,{['spam', 'ham'][i % 2]}" for i in range(40)]
+    (here / "spam.csv").write_text("\n".join(rows))
+    with pytest.warns(InputWarning, match="they are called column1 to column2"):
+        _, y = aw.data.read("spam.csv", label="column2", positive="spam").load()
+    assert (y > 0).tolist() == [True, False] * 20
+    (here / "spam.csv").write_text("\n".join(["message,label", *rows]))
+    assert len(aw.data.read("spam.csv", label="label", positive="spam").load()[1]) == 40
+
+
 FLOWERS = [f"{5 + i % 7 / 10},{3 + i % 5 / 10},{['setosa', 'virginica'][i % 2]}" for i in range(40)]
 
 

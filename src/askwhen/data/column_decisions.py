@@ -159,6 +159,11 @@ def _of_numbers(name: str, values: np.ndarray, whole: bool) -> Column:
     return NumberColumn(name, gaps=gaps, why=f"numbers from {low:.6g} to {high:.6g}{rest}")
 
 
+def is_called_id(name: str) -> bool:
+    """Whether a column has the name of an identifier."""
+    return _CALLED_ID.search(name) is not None
+
+
 def _why_identifier(name: str, numbers: np.ndarray) -> str | None:
     """Why whole numbers are an identifier, or None."""
     steps = np.diff(numbers)
@@ -172,7 +177,7 @@ def _why_identifier(name: str, numbers: np.ndarray) -> str | None:
     dense = np.ptp(numbers) < 2 * n and n >= 2 * _ENOUGH
     sizes = np.char.str_len(np.abs(numbers).astype(np.int64).astype(str)) if n >= _MANY else np.zeros(1)
     alike = n >= _MANY and float(np.mean(sizes == np.median(sizes))) >= _MOSTLY
-    return "an identifier: every value is different" if dense or alike or _CALLED_ID.search(name) else None
+    return "an identifier: every value is different" if dense or alike or is_called_id(name) else None
 
 
 class Words(NamedTuple):

@@ -12,6 +12,9 @@ DELIMITERS = ",;\t|"
 _BYTES, _LINES = 1 << 16, 50
 """So much of a file is looked at."""
 
+_REPEATS = 2
+"""Number of rows below the first one that must have one of its texts, so that it is no name."""
+
 
 def delimiter_of(start: bytes, usual: str) -> str:
     """The character between values: the usual one, unless only another one cuts the first lines alike."""
@@ -46,10 +49,16 @@ def first_rows(start: bytes, delimiter: str) -> list[list[str]]:
 
 
 def has_names(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row has the names of columns: not if it has numbers wherever the others have them."""
+    """Whether the first row has the names of columns.
+
+    It has not where it has numbers wherever the others have them, and not where it has a value that occurs again and
+    again below it: names of columns are not values of theirs.
+    """
     if len(rows) < 2:
         return True
     first, *others = rows
+    if any(_is_value(name, [row[j] for row in others if j < len(row)]) for j, name in enumerate(first)):
+        return False
     numbers = [j for j in range(len(first)) if _is_number_column([row[j] for row in others if j < len(row)])]
     if not numbers or not all(is_number(first[j]) for j in numbers):
         return True
@@ -58,6 +67,11 @@ def has_names(rows: Sequence[Sequence[str]]) -> bool:
         counted[:-1],
         counted[1:],
     )  # a table without names, written by pandas
+
+
+def _is_value(name: str, below: Sequence[str]) -> bool:
+    """Whether what is in the first row is a text that is repeated below it."""
+    return not is_missing(name) and not is_number(name) and below.count(name) >= _REPEATS
 
 
 def _is_number_column(values: Sequence[str]) -> bool:

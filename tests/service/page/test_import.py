@@ -1,5 +1,6 @@
 """Files on the page: what they hold is shown first; they wait in the backlog, and can be withdrawn."""
 
+import gzip
 import re
 
 import pytest
@@ -79,8 +80,8 @@ ROWS = "".join(
 def test_what_each_column_is_used_for_is_shown_and_can_be_changed_before_anything_is_sent(visit, made):
     stream = made([], labels=["ham", "spam"])
     page = visit("root", f"/import/{stream.name}")
-    put_file(page, "m.csv", "key,kind,body,picture\n" + ROWS)
-    assert uses(page) == [("key", "ignored"), ("kind", "ignored"), ("body", "feature"), ("picture", "image")]
+    put_file(page, "m.csv", "key_id,kind,body,picture\n" + ROWS)
+    assert uses(page) == [("key_id", "id"), ("kind", "ignored"), ("body", "feature"), ("picture", "image")]
     assert page.locator(".preview tbody tr").count() == 5
     assert "a message with number 0 for you" in page.locator(".preview").inner_text()
     page.get_by_label("What kind is used for").select_option("feature")
@@ -91,7 +92,6 @@ def test_what_each_column_is_used_for_is_shown_and_can_be_changed_before_anythin
     assert stream.facts()["seq"] == 0
     page.get_by_label("What kind is used for").select_option("label")
     page.get_by_label("What body is used for").select_option("feature")
-    page.get_by_label("What key is used for").select_option("id")
     at_once = page.get_by_role("radio", name=re.compile("^At once"))
     at_once.check()
     sent(page, "Done. 30 instances sent, 30 questions opened.")
@@ -128,11 +128,50 @@ def test_files_in_other_encodings_and_without_names_are_read(visit, made, conten
     assert stream.client.send("GET", f"/v1/streams/{stream.name}/questions/0")["x"] == ["one text", "größer"][names]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("m.csv.gz", gzip.compress(b"id,text\na,one\nb,two\n")),
+        ("m.txt", b"id\ttext\na\tone\nb\ttwo\n"),
+        ("m", b'{"id": "a", "text": "one"}\n{"id": "b", "text": "two"}\n'),
+        ("m.txt", b'[{"id": "a", "data": {"text": "one"}}, {"id": "b", "data": {"text": "two"}}]'),
+    ],
+)
+def test_a_file_may_be_packed_and_is_known_by_what_is_in_it(visit, made, name, content):
+    stream = made([])
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, name, content)
+    page.get_by_role("radio", name=re.compile("^At once")).check()
+    sent(page, "Done. 2 instances sent")
+    assert [row["id"] for row in stream.export("predictions")] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("m.xlsx", b"PK\x03\x04rest", "m.xlsx is a workbook or an archive, and not a table: save or unpack it as CSV"),
+        ("m.pdf", b"%PDF-1.7 rest", "m.pdf is a PDF, and not a table"),
+        ("m.csv", bytes(range(256)) * 4 + b"\0\0", "m.csv is a file of another kind"),
+        ("m.csv.gz", gzip.compress(b"id,text\n" * 999)[:30], "m.csv.gz is damaged: it cannot be unpacked."),
+        ("m.csv", b"id,text\na,one,two\n", "Row 1 has 3 cells, and the first line 2."),
+    ],
+)
+def test_what_is_no_table_is_said_before_anything_is_sent(visit, made, name, content, said):
+    stream = made([])
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, name, content)
+    page.locator(".problem", has_text=said).wait_for()
+    put_file(page, "right.csv", "id,text\nr1,right\n")
+    sent(page, "Done. 1 instance sent")
+    assert page.locator(".problem").count() == 0
+
+
 def test_the_dialect_of_a_file_is_that_of_the_library():
     assert dialect_of(b"a,b\n1,2\n", "csv").encoding == "utf-8"
     assert dialect_of("ä".encode()[:1], "csv").encoding == "utf-8"  # a character that is cut in two
     assert dialect_of(b"a\tb\n", "tsv").delimiter == "\t"
     assert (dialect_of(b"8,2\n3,4\n5,6\n", "csv").names, dialect_of(b"a,b\n3,4\n5,6\n", "csv").names) == (False, True)
+    assert not dialect_of(b"it rains;weather\nthey won;sport\na storm;weather\nsun;weather\n", "csv").names
 
 
 def test_labels_of_a_file_teach_or_measure(visit, made):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from ...data.column_choices import LABELS, ColumnChoices
+from ...data.column_decisions import is_called_id
 from ...data.csv_dialect import delimiter_of, first_rows, has_names
 from ...data.inference import found_columns
 from ...data.records import Records
@@ -25,6 +26,7 @@ _MEDIA = {
     "image": re.compile(r"\S+\.(png|jpe?g|gif|webp|svg|bmp|avif)(\?\S*)?", re.IGNORECASE),
     "audio": re.compile(r"\S+\.(mp3|wav|ogg|oga|m4a|flac|opus)(\?\S*)?", re.IGNORECASE),
 }
+_TRUTH = ({"yes", "no"}, {"true", "false"})
 
 Use = Literal["feature", "id", "label", "image", "audio", "ignored"]
 """What a column is used for; the feature of a stream of texts is the one column with the texts."""
@@ -39,8 +41,8 @@ class Looked(msgspec.Struct, forbid_unknown_fields=True):
 class ImportColumn(msgspec.Struct):
     """A column of a file: what it holds, why the library takes it for that, and what it would be used for.
 
-    ``holds`` is number, category, text, date, vector or dropped. ``labels_only`` says that it has labels and nothing
-    else, so that it cannot be the text.
+    ``holds`` is number, truth (yes and no), category, text, date, vector or dropped. ``labels_only`` says that it has
+    labels and nothing else, so that it cannot be the text.
     """
 
     name: str
@@ -118,6 +120,7 @@ def columns_of(stream: ServiceStream, records: Sequence[dict[str, Any]]) -> Impo
     free = [name for name in table.names if name not in needed]
     uses: dict[str, Use] = {name: media for name in free for media in _media(name, texts[name])}
     id = next((name for name in free if name.lower() == "id"), None)
+    id = id or next((name for name in free if is_called_id(name) and _all_differ(records, name)), None)
     label = next((name for name in free if name.lower() in _USUAL and name not in uses), None)
     uses |= {} if id is None else {id: "id"}
     uses |= {} if label is None else {label: "label"}
@@ -129,7 +132,7 @@ def columns_of(stream: ServiceStream, records: Sequence[dict[str, Any]]) -> Impo
     columns = [
         ImportColumn(
             name,
-            found[name].role if name in found else "dropped",
+            "truth" if _are_truth(texts[name]) else found[name].role if name in found else "dropped",
             found[name].why if name in found else "",
             "feature" if name in used else uses.get(name, "ignored"),
             list(dict.fromkeys(text[:60] for text in texts[name]))[:FEW_VALUES],
@@ -177,6 +180,17 @@ def _media(name: str, texts: list[str]) -> list[Use]:
         if name == media or (texts and all(map(pattern.fullmatch, texts))):
             found.append(use)
     return found[:1]
+
+
+def _are_truth(texts: Sequence[str]) -> bool:
+    """Whether a column has words for yes and no."""
+    found = _folded(texts)
+    return any(found <= pair and found for pair in _TRUTH)
+
+
+def _all_differ(records: Sequence[dict[str, Any]], name: str) -> bool:
+    """Whether every record has a value, each of them another one."""
+    return len(set(_texts(records, name))) == len(records)
 
 
 def _texts(records: Sequence[dict[str, Any]], name: str) -> list[str]:

@@ -10,7 +10,7 @@ const SHOWN = 5;
 const LONGEST = 90;
 const LABELS = ["label", "y", "class", "target"]; // of lines that are instances already
 const OTHERS = [["id", "Id"], ["label", "Label"], ["image", "Image to show"], ["audio", "Sound to play"], ["ignored", "Ignored"]];
-const HOLDS = { number: "numbers", category: "a category", text: "texts", date: "dates", vector: "a vector", dropped: "nothing to learn from", label: "labels", time: "times" };
+const HOLDS = { number: "numbers", truth: "yes and no", category: "a category", text: "texts", date: "dates", vector: "a vector", dropped: "nothing to learn from", label: "labels", time: "times" };
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const short = (value) => {

@@ -6,7 +6,7 @@ import { page, problem, words } from "./shell.js";
 import { FileColumns } from "./columns.js";
 import { choices, select } from "./fields.js";
 import { Labels, look } from "./labels.js";
-import { DELIMITERS, ENCODINGS, FORMATS, detect, dialect, formatOf } from "./readers.js";
+import { DELIMITERS, ENCODINGS, FORMATS, detect, dialect, formatOf, unpackedFile } from "./readers.js";
 import { Sending } from "./sending.js";
 import { withdrawals } from "./withdrawals.js";
 
@@ -20,7 +20,7 @@ page(async (main) => {
   facts = await streamFacts();
   const { features, budget } = facts.settings;
   places = {
-    file: el("input", { id: "file", type: "file", required: true, accept: ".csv,.tsv,.txt,.ndjson,.jsonl,.json,.parquet" }),
+    file: el("input", { id: "file", type: "file", required: true, accept: ".csv,.tsv,.txt,.ndjson,.jsonl,.json,.parquet,.gz" }),
     format: el("select", { id: "format" }, FORMATS.map(([value, text]) => el("option", { value }, text))),
     columns: new FileColumns(name, features, () => showLabels()),
     labels: new Labels(facts.settings, may("annotator"), (use) => { places.when.hidden = use === "answers" || use === "teach"; }),
@@ -45,6 +45,7 @@ page(async (main) => {
   places.file.addEventListener("change", () => {
     places.chosen = false;
     if (!places.go.disabled) forget();
+    places.opened = null;
     if (places.file.files[0]) places.format.value = formatOf(places.file.files[0].name);
     places.known = recognise();
   });
@@ -56,7 +57,7 @@ page(async (main) => {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     await places.known;
-    send(places.file.files[0], places.format.value);
+    if (places.opened) send(places.opened, places.format.value);
   });
   put(main, el("div", { class: "head" }, el("h1", {}, `Import into ${name}`)), form, places.taken.element);
   places.taken.show();
@@ -72,29 +73,38 @@ function forget() {
   places.progress.hidden = true;
 }
 
-// The format by what is in the file, unless the user has chosen one meanwhile.
+// What is in the file, and its format, unless the user has chosen one meanwhile.
 async function recognise() {
   const file = places.file.files[0];
-  const format = file && (await detect(file).catch(() => null));
-  if (format && file === places.file.files[0] && !places.chosen) places.format.value = format;
+  const isSame = () => file === places.file.files[0];
+  try {
+    const opened = file && (await unpackedFile(file));
+    const format = opened && (await detect(opened));
+    if (!isSame()) return;
+    places.opened = opened ?? null;
+    if (format && !places.chosen) places.format.value = format;
+  } catch (error) {
+    if (isSame()) put(places.wrong, problem(`${words(error)} Nothing was sent.`));
+  }
   await inspect(true);
 }
 
-// Look at the beginning of the file; errors in it are shown when it is sent.
+// Look at the beginning of the file, and say what is wrong with it before it is sent.
 async function inspect(isNew) {
-  const file = places.file.files[0];
+  const file = places.opened;
   const format = places.format.value;
-  const isSame = () => file === places.file.files[0] && format === places.format.value;
+  const isSame = () => file === places.opened && format === places.format.value;
   places.columns.reset();
   places.labels.hide();
   places.written.hidden = format === "parquet" || !file;
   if (!file) return;
+  if (!places.go.disabled) forget();
   try {
     if (isNew) await writtenAs(file, format);
     await places.columns.look(file, format, how());
     if (isSame()) await showLabels();
-  } catch {
-    // sending the file says what is wrong
+  } catch (error) {
+    if (isSame() && places.go.disabled === false) put(places.wrong, problem(`${words(error)} Nothing was sent.`));
   }
 }
 
@@ -108,7 +118,7 @@ async function writtenAs(file, format) {
 }
 
 async function showLabels() {
-  places.labels.show(await look(places.file.files[0], places.format.value, name, how()), places.columns.label);
+  places.labels.show(await look(places.opened, places.format.value, name, how()), places.columns.label);
 }
 
 function expected({ kind, names, text, schema }) {

@@ -9,16 +9,39 @@ const LOOKED_AT = 1 << 16; // bytes at the beginning of a file that say what it 
 const PIECE = 1 << 13;
 
 export function formatOf(name) {
-  const end = name.toLowerCase().split(".").at(-1);
-  return { csv: "csv", tsv: "csv", parquet: "parquet", json: "label-studio", jsonl: "ndjson", ndjson: "ndjson" }[end] ?? "ndjson";
+  const end = name.toLowerCase().replace(/\.gz$/u, "").split(".").at(-1);
+  return { csv: "csv", tsv: "csv", parquet: "parquet", json: "label-studio", jsonl: "ndjson", ndjson: "ndjson" }[end] ?? "csv";
 }
 
-// The format of a file by its name, and of lines by what they are: Prodigy's have marks of their own.
+// The file itself, or what is packed in it. Files that hold no table are refused by their first bytes.
+export async function unpackedFile(file) {
+  const bytes = new Uint8Array(await file.slice(0, LOOKED_AT).arrayBuffer());
+  const begins = (...signs) => signs.every((sign, i) => sign === bytes[i]);
+  const refuse = (what, cure) => { throw new Error(`${file.name} is ${what}, and not a table: ${cure}.`); };
+  if (begins(0x1f, 0x8b)) {
+    try {
+      const content = await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+      return await unpackedFile(new File([content], file.name.replace(/\.gz$/iu, "")));
+    } catch (error) {
+      throw error instanceof TypeError ? new Error(`${file.name} is damaged: it cannot be unpacked.`) : error;
+    }
+  }
+  if (begins(0x50, 0x4b)) refuse("a workbook or an archive", "save or unpack it as CSV first");
+  if (begins(0x25, 0x50, 0x44, 0x46)) refuse("a PDF", "save its table as CSV first");
+  const zeros = [0, 1].map((first) => bytes.filter((sign, i) => i % 2 === first && sign === 0).length);
+  const isText = begins(0xff, 0xfe) || begins(0xfe, 0xff) || Math.min(...zeros) === 0; // of UTF-16 half may be zeros
+  if (!isText && !begins(0x50, 0x41, 0x52, 0x31)) refuse("a file of another kind", "CSV, NDJSON, Parquet, Label Studio's JSON and Prodigy's JSONL can be read");
+  return file;
+}
+
+// The format of a file by its name and its first lines: Prodigy's have marks of their own, and any name may hold JSON.
 export async function detect(file) {
   const format = formatOf(file.name);
-  if (format !== "ndjson") return format;
-  const lines = (await file.slice(0, LOOKED_AT).text()).split("\n").slice(0, 20);
-  return lines.some((line) => isProdigy(line)) ? "prodigy" : "ndjson";
+  if (format === "parquet" || format === "label-studio" || /\.[ct]sv$/iu.test(file.name)) return format;
+  const lines = (await file.slice(0, LOOKED_AT).text()).split("\n").filter((line) => line.trim()).slice(0, 20);
+  if (lines.some((line) => isProdigy(line))) return "prodigy";
+  if (lines[0]?.startsWith("[") && format !== "ndjson") return "label-studio";
+  return lines[0]?.startsWith("{") ? "ndjson" : format;
 }
 
 function isProdigy(line) {
