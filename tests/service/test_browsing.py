@@ -168,7 +168,13 @@ def test_every_search_gives_what_a_scan_gives(address):
                         assert set(ids) == {id for id, row in wanted.items() if row["certainty"] is not None}
                         certainty = [row.certainty for row in found]
                         assert certainty == sorted(certainty, reverse=sort == "certain")
+                    elif (filters.since, filters.until) == (None, None) or filters.search:
+                        live = [row["id"] for row in rows if row["id"] in wanted and row["source"] != "b.csv"]
+                        piled = [row["id"] for row in rows if row["id"] in wanted and row["source"] == "b.csv"]
+                        assert ids == (piled + live if sort == "oldest" else [*live[::-1], *piled[::-1]]), filters
                     else:
+                        times = [row.time for row in found]
+                        assert times == sorted(times, reverse=sort == "newest")
                         assert sorted(ids, key=order.get) == [row["id"] for row in rows if row["id"] in wanted], filters
                     for row in found:
                         other = wanted[row.id]

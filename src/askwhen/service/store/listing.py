@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 UNKNOWN = -1.0
@@ -88,7 +88,10 @@ class Found(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Which items are wanted, in which order, after which one (its certainty or time, and number)."""
+    """Which items are wanted, in which order, after which one (its certainty or time, and number).
+
+    ``of_backlog`` wants only items that came through the backlog, or only others.
+    """
 
     stream: int
     words: Sequence[str] = ()
@@ -107,6 +110,7 @@ class Wanted(NamedTuple):
     sort: Sort = "newest"
     after: tuple[float, int] | None = None
     limit: int = 50
+    of_backlog: bool | None = None
 
     @property
     def by(self) -> str:
@@ -114,6 +118,39 @@ class Wanted(NamedTuple):
         if self.sort in ("certain", "uncertain"):
             return "certainty"
         return "time" if not self.words and (self.since, self.until) != (None, None) else ""
+
+    @property
+    def is_descending(self) -> bool:
+        """Whether large numbers of items come first; those of the backlog are the larger the earlier they came."""
+        return (self.sort in ("newest", "certain")) != bool(self.of_backlog)
+
+    def parts(self) -> list[Wanted]:
+        """Searches one after the other, each in the order of an index: by their numbers alone, items come as they came.
+
+        Those of the backlog are taken for older than others, since nothing orders both.
+        """
+        if self.by or self.item is not None:
+            return [self]
+        first, second = self._replace(of_backlog=False), self._replace(of_backlog=True)
+        if self.sort == "oldest":
+            first, second = second, first
+        if self.after is None:
+            return [first, second]
+        is_first = (self.after[1] < 0) == first.of_backlog
+        return [first, second._replace(after=None)] if is_first else [second]
+
+
+def search(wanted: Wanted, find: Callable[[Wanted], list[Found] | None]) -> list[Found] | None:
+    """What ``find`` gives for each part, until there are enough; None where too many have the words to be sorted."""
+    found: list[Found] = []
+    for part in wanted.parts():
+        more = find(part._replace(limit=wanted.limit - len(found)))
+        if more is None:
+            return None
+        found += more
+        if len(found) == wanted.limit:
+            break
+    return found
 
 
 def words_in(text: str) -> list[str]:
@@ -154,8 +191,9 @@ def statement(wanted: Wanted) -> tuple[str, str, list[Any]]:
             where.append(f"l.{condition}")
             values.append(value)
     where += ["l.certainty >= 0"] if wanted.by == "certainty" or wanted.most is not None else []
-    down = wanted.sort in ("newest", "certain")
-    sign, order = ("<", "desc") if down else (">", "asc")
+    if wanted.of_backlog is not None:
+        where.append("l.item < 0" if wanted.of_backlog else "l.item > 0")
+    sign, order = ("<", "desc") if wanted.is_descending else (">", "asc")
     if wanted.after is not None:
         where.append(f"(l.{wanted.by}, l.item) {sign} (?, ?)" if wanted.by else f"l.item {sign} ?")
         values += list(wanted.after) if wanted.by else [wanted.after[1]]

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from .listing import MOST_SORTED, Found, Listed, Mark, Predicted, Wanted, statement
+from .listing import MOST_SORTED, Found, Listed, Mark, Predicted, Wanted, search, statement
 
 _SELECT = f"select {', '.join(f'l.{name}' for name in Found._fields)} from listing l"
 _UPSERT = """
@@ -98,6 +98,10 @@ def withdrawn(connection: psycopg.Connection[Any], stream: int, limit: int) -> l
 
 def find(connection: psycopg.Connection[Any], wanted: Wanted) -> list[Found] | None:
     """The wanted items; None where too many have the words to be sorted."""
+    return search(wanted, lambda part: _find(connection, part))
+
+
+def _find(connection: psycopg.Connection[Any], wanted: Wanted) -> list[Found] | None:
     where, order, values = statement(wanted)
     if wanted.words:
         where += " and l.words @@ to_tsquery('simple', ?)"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from .listing import MOST_SORTED, Found, Listed, Mark, Predicted, Wanted, statement
+from .listing import MOST_SORTED, Found, Listed, Mark, Predicted, Wanted, search, statement
 
 _STREAM, _MIDDLE = 1 << 40, 1 << 39
 _SELECT = f"select {', '.join(f'l.{name}' for name in Found._fields)}"
@@ -94,10 +94,18 @@ def withdrawn(connection: apsw.Connection, stream: int, limit: int) -> list[int]
 
 def find(connection: apsw.Connection, wanted: Wanted) -> list[Found] | None:
     """The wanted items; None where too many have the words to be sorted."""
+    return search(wanted, lambda part: _find(connection, part))
+
+
+def _find(connection: apsw.Connection, wanted: Wanted) -> list[Found] | None:
     where, order, values = statement(wanted)
     if not wanted.words and wanted.person is not None and wanted.label is None:  # few of all have labels of a person
         source = "listing_people q cross join listing l on l.stream = q.stream and l.item = q.item"
-        order = order if wanted.by else order.replace("l.item", "q.item")
+        if not wanted.by:
+            where, order = (
+                where.replace("l.item <", "q.item <").replace("l.item >", "q.item >"),
+                order.replace("l.", "q."),
+            )
         sql = f"{_SELECT} from {source} where q.stream = ? and q.person = ? and {where} {order}"
         return [Found(*row) for row in connection.execute(sql, (wanted.stream, wanted.person, *values))]
     if not wanted.words:
@@ -105,6 +113,8 @@ def find(connection: apsw.Connection, wanted: Wanted) -> list[Found] | None:
         return [Found(*row) for row in connection.execute(sql, values)]
     match = " ".join(f'"{word}"' for word in wanted.words)
     low, high = _row(wanted.stream, 1 - _MIDDLE), _row(wanted.stream, _MIDDLE - 1)
+    if wanted.of_backlog is not None:
+        low, high = (low, _row(wanted.stream, -1)) if wanted.of_backlog else (_row(wanted.stream, 1), high)
     if wanted.by:
         count = (
             "select count(*) from (select 1 from listing_words where words match ? and rowid between ? and ? limit ?)"
@@ -114,7 +124,7 @@ def find(connection: apsw.Connection, wanted: Wanted) -> list[Found] | None:
     else:  # the index of words gives them in this order
         if wanted.after is not None:
             after = _row(wanted.stream, wanted.after[1])
-            low, high = (low, after - 1) if wanted.sort == "newest" else (after + 1, high)
+            low, high = (low, after - 1) if wanted.is_descending else (after + 1, high)
         order = order.replace("l.item", "w.rowid")
     source = "listing_words w cross join listing l on l.item = w.rowid - ?"
     base = wanted.stream * _STREAM + _MIDDLE
