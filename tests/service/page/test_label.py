@@ -274,7 +274,16 @@ def test_what_was_chosen_is_seen(visit, made):
     press(page, "2")
     page.locator(".label.chosen", has_text="spam").wait_for()
     page.locator(".label.chosen").wait_for(state="detached")
-    assert page.locator(".label .swatch").count() == 1
+
+
+def test_labels_have_colours_that_differ(visit, made):
+    stream = made(["one", "two", "three"], colours={"spam": "orange"})
+    page = visit("ann", f"/label/{stream.name}")
+    page.locator(".label .swatch").first.wait_for()
+    found = [
+        each.split()[-1] for each in page.locator(".label .swatch").evaluate_all("all => all.map(e => e.className)")
+    ]
+    assert found == ["c-sky", "c-orange", "c-green"]
 
 
 def test_the_guess_is_the_highlighted_button_and_enter_gives_it(visit, made):

@@ -20,6 +20,8 @@ def test_labels_are_described_coloured_and_put_into_another_order(visit, made):
     page = visit("root", f"/change/{stream.name}")
     page.get_by_label("Meaning of ham").fill("what people want")
     page.get_by_label("Colour of spam").select_option("orange")
+    colours = page.locator(".label-settings .swatch").evaluate_all("all => all.map(each => each.className)")
+    assert colours == ["swatch c-sky", "swatch c-orange", "swatch c-green"]  # what was not chosen is left for others
     page.get_by_label("Move other up").click()
     expect(page.get_by_label("Move other up")).to_be_focused()
     page.get_by_role("button", name="Save meanings, colours and order").click()

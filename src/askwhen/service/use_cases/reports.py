@@ -98,7 +98,7 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
         "overall": found.overall,
         "recent": found.recent,
         "windows": {str(window): each for window, each in found.windows.items()},
-        "sentence": sentences.of_accuracy(found, rounds="instances"),
+        "sentence": sentences.of_accuracy(found, "The accuracy of the predictions", "instances"),
         "advice": advice,
         "classes": {word(label): each for label, each in found.classes.items()},
     }

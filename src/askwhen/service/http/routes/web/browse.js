@@ -96,6 +96,7 @@ async function more() {
 
 async function load(given, isFirst) {
   const number = (asked += 1);
+  if (!places.rows.firstChild) put(places.said, "Looking …");
   try {
     const found = await call("GET", streamPath(name, `/instances?${given}`), undefined, { timeout: 60000 });
     if (number !== asked) return;
@@ -106,7 +107,7 @@ async function load(given, isFirst) {
     places.rows.append(...found.rows.map(row));
     const shown = places.rows.childElementCount;
     put(places.said, found.left ? `The table is being made: ${count(found.left)} events are left.` : shown ? `${plural(shown, "instance")} shown${next ? "; there are more" : ""}.` : "No instance is like this.");
-    if (found.left) await load(given, isFirst);
+    if (found.left && isFirst) await load(given, isFirst);
   } catch (error) {
     if (number === asked) put(places.wrong, problem(words(error)));
   }

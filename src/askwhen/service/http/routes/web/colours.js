@@ -6,8 +6,9 @@ export const COLOURS = ["orange", "sky", "green", "yellow", "blue", "red", "pink
 
 export const swatch = (colour) => colour && el("span", { class: `swatch c-${colour}`, "aria-hidden": "true" });
 
-// What was chosen for each label; where nothing was and the labels are few, one for each.
+// What was chosen for each label; where the labels are few, the others have the colours that are left.
 export function coloursOf(labels, chosen) {
-  const few = !Object.keys(chosen).length && labels.length <= COLOURS.length;
-  return new Map(labels.map((label, i) => [label, few ? COLOURS[i] : chosen[label] ?? null]));
+  const left = COLOURS.filter((colour) => !labels.some((label) => chosen[label] === colour));
+  const few = labels.length <= COLOURS.length;
+  return new Map(labels.map((label) => [label, chosen[label] ?? (few ? left.shift() ?? null : null)]));
 }

@@ -78,7 +78,7 @@ function build(found) {
 
 function update(parts, data) {
   const { accuracy, drift } = data.report;
-  put(parts.sentence, data.sentence);
+  put(parts.sentence, data.sentence.replace(/(\d)%/gu, "$1\u00a0%"));
   const because = (each) => (each.why_unknown ? ` (${each.why_unknown})` : "");
   parts.tiles.accuracy.set(known(accuracy.overall), `${ends(accuracy.overall)}, with ${percent(accuracy.confidence, 0)} confidence at every moment${because(accuracy.overall)}`, accuracy.overall.value !== null);
   parts.tiles.recent.set(known(accuracy.recent), `${ends(accuracy.recent)}, the last ${count(accuracy.recent.rounds)} instances${because(accuracy.recent)}`, accuracy.recent.value !== null);
@@ -96,7 +96,7 @@ function update(parts, data) {
   by.waiting.update(data.waiting.ages);
   by.people?.update(data.people, data.people.krippendorff === null ? "" : `Agreement of all (Krippendorff's alpha): ${data.people.krippendorff.toFixed(2)}.`);
   const { confusion } = accuracy;
-  by.confusion.element.hidden = !confusion || confusion.labels.length > MOST_SQUARES;
+  by.confusion.element.hidden = !confusion || confusion.labels.length > MOST_SQUARES || confusion.rows.flat().every(({ value }) => value === null);
   if (!by.confusion.element.hidden) by.confusion.update(confusion);
   by.drift.update({ ...line, names: names(drift) });
   by.asked.update(data.today.decisions);

@@ -70,6 +70,8 @@ function card(stream) {
         el("span", { class: "unseen" }, ` ${stream.name}`)),
       may("reviewer") && el("a", { class: "button", href: at("review") }, "Review",
         el("span", { class: "unseen" }, ` ${stream.name}`)),
+      may("reviewer") && el("a", { class: "button", href: at("browse") }, "Browse",
+        el("span", { class: "unseen" }, ` ${stream.name}`)),
       el("a", { class: "button", href: at("dashboard") }, "Dashboard", el("span", { class: "unseen" }, ` ${stream.name}`)),
       may("producer") && el("a", { class: "button", href: at("import") }, "Import",
         el("span", { class: "unseen" }, ` ${stream.name}`)),

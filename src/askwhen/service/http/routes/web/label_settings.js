@@ -3,7 +3,7 @@
 import { count, el, put, say, uuid } from "./dom.js";
 import { call, streamPath } from "./api.js";
 import { problem, words } from "./shell.js";
-import { COLOURS, swatch } from "./colours.js";
+import { COLOURS, coloursOf, swatch } from "./colours.js";
 import { rendered } from "./guidelines.js";
 
 const MERGES = (label, into) => `Every answer “${label}” becomes “${into}”, and the model is trained again. This cannot be undone. Go on?`;
@@ -40,16 +40,23 @@ export async function labelSettings(stream, changed) {
 
   function row(each, i) {
     const about = el("input", { value: each.about, maxlength: 500, "aria-label": `Meaning of ${each.label}`, oninput: () => { each.about = about.value; } });
-    const sample = el("span", { class: "swatches" }, swatch(each.colour));
-    const colour = el("select", { "aria-label": `Colour of ${each.label}`, onchange: () => { each.colour = colour.value || null; put(sample, swatch(each.colour)); } },
-      ["", ...COLOURS].map((name) => el("option", { value: name, selected: name === (each.colour ?? "") }, name || "none")));
+    const sample = el("span", { class: "swatches", "data-label": each.label }, swatch(colours().get(each.label)));
+    const colour = el("select", { "aria-label": `Colour of ${each.label}`, onchange: () => { each.colour = colour.value || null; recolour(); } },
+      ["", ...COLOURS].map((name) => el("option", { value: name, selected: name === (each.colour ?? "") }, name || (rows.length <= COLOURS.length ? "by itself" : "none"))));
     const move = (by, text, sign) => el("button", { type: "button", class: "quiet", "aria-label": `Move ${each.label} ${text}`, disabled: !rows[i + by], onclick: () => {
       [rows[i], rows[i + by]] = [rows[i + by], rows[i]];
       show();
       place.querySelectorAll("tbody tr")[i + by].querySelectorAll("button")[by < 0 ? 0 : 1].focus();
     } }, sign);
-    return el("tr", {}, el("th", { scope: "row", class: "text", dir: "auto" }, each.label), el("td", { class: "text" }, about),
+    return el("tr", {}, el("th", { scope: "row", class: "text", dir: "auto" }, each.label), el("td", { class: "text wide" }, about),
       el("td", { class: "text" }, el("div", { class: "pick" }, sample, colour)), settings.labels !== "open" && el("td", {}, el("div", { class: "pick" }, move(-1, "up", "↑"), move(1, "down", "↓"))));
+  }
+
+  const colours = () => coloursOf(rows.map((each) => each.label), Object.fromEntries(rows.map((each) => [each.label, each.colour])));
+
+  function recolour() {
+    const found = colours();
+    for (const sample of place.querySelectorAll(".swatches")) put(sample, swatch(found.get(sample.dataset.label)));
   }
 
   function show() {

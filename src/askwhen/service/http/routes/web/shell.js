@@ -99,12 +99,15 @@ function gate(start, note = "") {
 async function begin(start) {
   bar();
   if (document.documentElement.dataset.view !== "label") sendWhatWaits();
+  const slow = setTimeout(() => !main.querySelector(":scope > :not(noscript)") && put(main, el("p", { class: "lead wait" }, "Loading …")), 300);
   try {
     if (facts?.problem) throw new Error(facts.problem); // the stream is set aside
     await start(main);
   } catch (error) {
     put(main, el("div", { class: "card" }, el("h1", {}, "This did not work"), problem(words(error)),
       el("p", {}, el("a", { href: linked("/") }, "Back to the streams"))));
+  } finally {
+    clearTimeout(slow);
   }
 }
 
