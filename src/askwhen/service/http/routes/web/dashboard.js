@@ -96,7 +96,7 @@ function update(parts, data) {
   by.waiting.update(data.waiting.ages);
   by.people?.update(data.people, data.people.krippendorff === null ? "" : `Agreement of all (Krippendorff's alpha): ${data.people.krippendorff.toFixed(2)}.`);
   const { confusion } = accuracy;
-  by.confusion.element.hidden = !confusion || confusion.labels.length > MOST_SQUARES || confusion.rows.flat().every(({ value }) => value === null);
+  by.confusion.element.hidden = !confusion || confusion.labels.length > MOST_SQUARES;
   if (!by.confusion.element.hidden) by.confusion.update(confusion);
   by.drift.update({ ...line, names: names(drift) });
   by.asked.update(data.today.decisions);

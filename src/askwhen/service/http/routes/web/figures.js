@@ -32,7 +32,7 @@ export class Figure {
     if (this.data === null) return;
     const width = Math.max(Math.round(this.place.clientWidth || 600), 260);
     const made = this.draw(this.data, width);
-    put(this.place, made ?? el("p", { class: "read" }, "Nothing to show yet."));
+    put(this.place, made || el("p", { class: "read" }, "Nothing to show yet."));
     put(this.legend, this.key(this.data));
   }
 

@@ -93,7 +93,7 @@ export function confusionFigure(name) {
     title: "Confusion matrix", wide: true, file: `${name}-confusion`,
     read: "Of the instances that were predicted to be this, the share that has each label, estimated for all of them. A question mark: not known yet.",
     columns: ["Predicted", "Label", "Share", "Interval"],
-    draw: ({ labels, rows }, width) => squares({ title: "Predicted label against label", width, labels, rows: rows.map((row) => row.map((cell) => cell.value)),
+    draw: ({ labels, rows }, width) => rows.flat().some(({ value }) => value !== null) && squares({ title: "Predicted label against label", width, labels, rows: rows.map((row) => row.map((cell) => cell.value)),
       said: (i, k) => `predicted ${labels[i]}, label ${labels[k]}: ${known(rows[i][k])} (${ends(rows[i][k])})` }),
     rows: ({ labels, rows }) => rows.flatMap((row, i) => row.map((cell, k) => [labels[i], labels[k], known(cell), ends(cell)])),
   });
