@@ -20,64 +20,18 @@ import gzip
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.contracts.learner import UNCHANGED, learn, learns, quadratic, restart, score
 from askwhen.data import load
-from askwhen.linalg.vectors import SOUND
+from askwhen.evaluate.comparison.known_margins import KnownMargins
 
 ERRORS = (0.02, 0.05, 0.1)
 PILES = {"imagenetv2_advice": (38.6, 51.3), "stance": (25.4, 38.3)}
-
-
-class FixedState(NamedTuple):
-    """Nothing is learnt."""
-
-    w: Any
-
-
-@score.of(FixedState)
-def _score(state: Any, x: Any) -> Any:
-    return x[0], 1.0, SOUND
-
-
-@quadratic.of(FixedState)
-def _quadratic(state: Any, x: Any) -> Any:
-    return 0.0
-
-
-@learns.of(FixedState)
-def _learns(state: Any, mistaken: bool) -> Any:
-    return False
-
-
-@learn.of(FixedState)
-def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    return UNCHANGED
-
-
-@restart.of(FixedState)
-def _restart(state: Any) -> None:
-    return
-
-
-@dataclass(frozen=True)
-class Fixed:
-    """A learner whose margin is the first feature, always."""
-
-    regression: ClassVar[bool] = False
-    has_uncertainty: ClassVar[bool] = False
-
-    def start(self, d: int, sparse: bool) -> FixedState:
-        """The state before the first round."""
-        assert not sparse
-        return FixedState(np.zeros(d))
 
 
 def stream(name: str, seed: int, quick: bool) -> tuple[Any, np.ndarray]:
@@ -135,7 +89,7 @@ def table(seeds: int, quick: bool) -> None:
                 for seed in range(seeds):
                     X, y = pile(name, seed)
                     rule = aw.PromiseRule(error, length=len(y) if known else None)
-                    found.append(played(aw.Sampler(Fixed(), rule, seed=seed), X, y)[0])
+                    found.append(played(aw.Sampler(KnownMargins(), rule, seed=seed), X, y)[0])
                 shares.append(f"{100 * np.mean(found):.1f} %")
             print(f"| {name} | {error:.0%} | {shares[0]} | {shares[1]} | {saved} % |", flush=True)
 

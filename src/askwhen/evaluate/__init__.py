@@ -4,6 +4,7 @@ from . import bounds
 from .comparators import best_linear, best_linear_by_segment
 from .comparison.comparing import Cell, Comparison, compare
 from .comparison.label_order import order_warning
+from .comparison.promising import PromiseCurve, PromisePoint, promise_curve
 from .comparison.side_by_side import SideBySide
 from .comparison.tuning import Tried, tune
 from .estimation.accuracy import Accuracy, Curve, accuracy, accuracy_curve
@@ -13,7 +14,7 @@ from .estimation.by_class import ClassAccuracy
 from .estimation.difference import Difference
 from .estimation.estimate import Cost, Estimate
 from .estimation.sample_size import Needed
-from .progress import Progress, Refitted, Scores
+from .progress import Progress, PromiseHistory, Refitted, Scores
 from .progressive import progressive
 
 __all__ = [
@@ -30,6 +31,9 @@ __all__ = [
     "Estimate",
     "Needed",
     "Progress",
+    "PromiseCurve",
+    "PromiseHistory",
+    "PromisePoint",
     "Refitted",
     "Scores",
     "SideBySide",
@@ -45,5 +49,6 @@ __all__ = [
     "compare",
     "order_warning",
     "progressive",
+    "promise_curve",
     "tune",
 ]

@@ -79,6 +79,33 @@ class Refitted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class PromiseHistory:
+    """How a promise on delivered labels stood after each chunk of a stream; arrays with one number for each of them.
+
+    Attributes
+    ----------
+    error, confidence : float
+        The share of errors that was promised at the end, and the confidence.
+    rounds, questions : array of int
+        Number of rounds of this stream, and of labels asked for in them.
+    delivered, wrong : array of int
+        Number of labels of this stream that were delivered, and of those among them that were wrong.
+    certified, estimated : array of float
+        The largest share of all labels delivered so far that may be wrong, with the given confidence, and an estimate
+        of that share; those of earlier streams count too.
+    """
+
+    error: float
+    confidence: float
+    rounds: np.ndarray
+    questions: np.ndarray
+    delivered: np.ndarray
+    wrong: np.ndarray
+    certified: np.ndarray
+    estimated: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Progress:
     """The results of a run over a stream.
 
@@ -137,6 +164,8 @@ class Progress:
         sampler has asked for: what one would have had otherwise.
     left_out : list of str
         Which of these models were left out, and why.
+    promise : PromiseHistory or None
+        With a ``PromiseRule``, how the promise stood after each chunk of the stream.
     """
 
     rounds: np.ndarray
@@ -157,6 +186,7 @@ class Progress:
     label_variance: Any = None
     refitted: list[Refitted] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    promise: PromiseHistory | None = None
 
     @property
     def confusion_of_two(self) -> np.ndarray | None:

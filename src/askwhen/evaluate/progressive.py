@@ -28,6 +28,7 @@ from .comparison.label_order import LabelOrder
 from .comparison.model_rows import HeldRows
 from .comparison.refitted_runs import check_can_have_baselines, with_refitted
 from .estimation.accuracy import RECENT, Accuracy, AccuracyCollector, Curve, accuracy
+from .estimation.promise_history import PromiseRecorder
 from .progress import Progress
 
 _HOLDOUT = "progressive, holdout"
@@ -115,6 +116,7 @@ def progressive(
     held_rows = HeldRows() if baselines else None
     other = fully_labelled("progressive", sampler) if everything else None
     found = _ProgressCounter(int(window), regression, classes)
+    recorder = PromiseRecorder.of(sampler)
     if before is not None:
         if regression or before.start + before.rounds != sampler.round:
             raise InputError(
@@ -135,9 +137,13 @@ def progressive(
             traces = _played(sampler, piece, several, margins)
         labels = _labels(traces, piece, classes, regression)
         found.add(traces, labels, several=several, baseline=baseline)
+        if recorder is not None and not several:
+            recorder.add(traces[0], piece.y)
         if watch is not None:
             watch(traces if several else traces[0])
     progress = found.progress(float(delta), *_held_out(sampler, held, float(delta)))
+    if recorder is not None and not progress.several:
+        progress = replace(progress, promise=recorder.history())
     if held_rows is not None:
         progress = with_refitted("progressive", progress, sampler, *held_rows.all())
     if (
