@@ -28,6 +28,7 @@ pytestmark = pytest.mark.xdist_group("cli")  # they share what is compiled
 NAMES = [
     "demo",
     "run",
+    "plan",
     "compare",
     "tune",
     "label",

@@ -29,13 +29,17 @@ def test_a_simulated_run_says_what_it_promises_and_traces_what_it_delivers():
     promise, trace = found["promise"], read_trace("t.parquet").trace
     assert promise["certified"] <= promise["error"] == 0.1
     assert promise["delivered"] == 1500
+    assert set(promise["classes"]) == {"0", "1"}
     assert promise["answered"] == found["questions"] < 1000
     assert promise["sentence"].startswith(f"1,500 labels delivered, {found['questions']:,} by you; at most ")
     y = np.where(np.loadtxt("t.csv", delimiter=",", skiprows=1)[:, 3] > 0, 1, -1)
     assert (trace.delivered != y).mean() <= promise["certified"]
     assert not trace.withheld.any()
-    shown = inside("run", "t.csv", "--label", "y", "--errors", "10%", "--seed", 3)
-    assert promise["sentence"] in " ".join(shown.stdout.split())
+    assert promise["wrong"] == (trace.delivered != y).sum()
+    assert promise["wrong_share"] == promise["wrong"] / 1500
+    shown = " ".join(inside("run", "t.csv", "--label", "y", "--errors", "10%", "--seed", 3).stdout.split())
+    assert promise["sentence"] in shown
+    assert f"% right, {promise['wrong']} wrong, all labels of the file counted" in shown
     few = ("--labels", "200", "--trace", "few.parquet")
     limited = facts("run", "t.csv", "--label", "y", "--errors", "10%", *few, "--seed", 3)
     assert limited["questions"] <= 200

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.report import picture, write_comparison, write_run
+from askwhen.report import picture, promise_picture, write_comparison, write_promise_curve, write_run
 from tests.report.made import COMMAND, progress_of, trace_of, twelve, with_refitted
 
 FACTS = {"file": "/a/path/without/any/space/" + "in_it" * 40 + ".csv", "name" * 30: "value " * 60, "seed": "7"}
 WIDTHS = (1400, 800, 380)
-PAGES = ("run", "regressor", "tiny", "comparison")
+PAGES = ("run", "regressor", "tiny", "comparison", "plan")
 
 OUTSIDE = """width => [...document.querySelectorAll('body *')]
     .filter(e => !e.closest('.scroll table') && e.getClientRects().length)
@@ -58,11 +58,15 @@ def folder(tmp_path_factory):
     more = {"facts": FACTS, "command": COMMAND + " --long" * 60}
     X = np.random.default_rng(0).standard_normal((3000, 5))
     y = np.where(X[:, 0] > 0, 1, -1)
-    progress = aw.evaluate.progressive(aw.Sampler(seed=7), X, y, window=50)
-    trace = aw.Sampler(seed=7).run(X, y)
+    rule, chunks = aw.PromiseRule(0.1), [(X[at : at + 60], y[at : at + 60]) for at in range(0, 3000, 60)]
+    progress = aw.evaluate.progressive(aw.Sampler(rule=rule, seed=7), chunks, window=50)
+    trace = aw.Sampler(rule=rule, seed=7).run(X, y)
     progress.switches.extend([400, 1700])
     levels = [f"c = {10**k:,}" for k in range(trace.drift_weights.shape[1])]
     write_run(made / "run.html", progress, trace, title="A run " + "x" * 90, budget=0.1, levels=levels, **more)
+    curve = aw.evaluate.promise_curve(trace, rate=0.1)
+    write_promise_curve(made / "plan.html", curve, title="Plan", **more)
+    (made / "plan.svg").write_text(promise_picture(curve, title="Errors against questions"), encoding="utf-8")
     trace = trace_of(2_000_000)
     write_run(made / "regressor.html", progress_of(trace, 9999, regression=True), trace, title="Errors", **more)
     trace = trace_of(1, margin=np.nan)
@@ -140,10 +144,11 @@ def test_charts_and_scrolling_tables_have_names(show):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_picture_reads_on_its_own(show, folder, scheme):
+@pytest.mark.parametrize("name", ["picture", "plan"])
+def test_a_picture_reads_on_its_own(show, folder, name, scheme):
     (folder / "around.html").write_text(
         "<!doctype html><body style='background:{}'>{}</body>".format(
-            "#0d1117" if scheme == "dark" else "#fff", (folder / "picture.svg").read_text(encoding="utf-8")
+            "#0d1117" if scheme == "dark" else "#fff", (folder / f"{name}.svg").read_text(encoding="utf-8")
         ),
         encoding="utf-8",
     )

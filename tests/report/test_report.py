@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from askwhen.errors import InputError
-from askwhen.evaluate import Refitted
-from askwhen.report import picture, write_comparison, write_run
+from askwhen.evaluate import PromiseCurve, PromiseHistory, PromisePoint, Refitted
+from askwhen.report import picture, promise_picture, write_comparison, write_promise_curve, write_run
 from askwhen.report.run import by_view
 from tests.report.made import COMMAND, FACTS, REFITTED, comparison_of, progress_of, trace_of, twelve, with_refitted
 
@@ -405,3 +405,62 @@ def test_a_comparison_is_shown_beside_refitted_models_at_each_share(path):
     assert "model accuracy ± 95% labels refits seconds gradient boosting by margin 74.0%" in plain(
         comparison_text(path, only)
     )
+
+
+def history_of(trace, error=0.05):
+    """Four chunks, of which the last leaves 4 % certified, 3 % wrong and a tenth of the rows without a label."""
+    rounds = trace.rounds * np.arange(1, 5) // 4
+    delivered = rounds - np.array([0, 0, 0, trace.rounds // 10])
+    wrong = (0.03 * delivered).astype(int)
+    certified, estimated = np.array([0.9, 0.05, 0.045, 0.04]), np.array([np.nan, 0.01, 0.02, 0.025])
+    return PromiseHistory(error, 0.95, rounds, rounds // 5, delivered, wrong, certified, estimated)
+
+
+def test_a_promise_has_its_certificate_over_time_and_what_others_would_have_asked_for(path):
+    trace = trace_of(4000)
+    progress = dataclasses.replace(progress_of(trace, 500), promise=history_of(trace))
+    text = run_text(path, trace, progress)
+    pictures, shown = check_pictures(text), plain(text)
+    share = f"{trace.questions / 4000:.1%}"
+    certified = "at most 4.0% of the 3,600 delivered labels are wrong, with 95% confidence"
+    assert f"{trace.questions:,} of 4,000 labels were asked for ({share}); {certified}; here, where all" in shown
+    assert "Wrong labels at most 4.0% of the delivered labels are wrong, at 95% confidence and at any time" in shown
+    assert "Wrong labels 3.0% 108 of 3,600 delivered labels" in shown
+    assert "Coverage 90.0% 400 rows have no label" in shown
+    assert "1,000 1,000 200 90.0% 3.0%" in shown  # the first line of the numbers
+    places = [
+        shown.index(name) for name in ("Certificate over time", "Errors against questions", "Questions over time")
+    ]
+    assert places == sorted(places)
+    charts = [re.search('aria-label="([^"]*)"', each)[1] for each in pictures if "aria-label" in each]
+    assert charts.count("Certificate over time") == charts.count("Errors against questions") == 3
+    assert re.findall(r"\b(1|2|5|10|20)% [\d,]+ \S+% \S+% \S+%", shown) == ["1", "2", "5", "10", "20"]
+    unknown = run_text(path, trace_of(4000, margin=np.nan), progress)
+    assert "Errors against questions" not in unknown
+    assert "Certificate over time" in unknown
+
+
+@pytest.mark.parametrize("rate", [None, 0.1])
+def test_a_plan_has_its_points_as_a_chart_and_as_a_table(path, rate):
+    def point(error, asked, wrong):
+        each = (
+            np.array([asked, asked + 20]),
+            np.array([990, 1000]),
+            np.array([wrong, wrong]),
+            np.array([error, error]),
+        )
+        return PromisePoint(error, 1000, *each)
+
+    curve = PromiseCurve([point(0.02, 600, 10), point(0.05, 300, 30), point(0.1, 100, 60)], 1000, 2, 0.95, rate=rate)
+    write_promise_curve(path, curve, title="Plan", facts=FACTS, command=COMMAND)
+    text = path.read_text(encoding="utf-8")
+    shown = plain(text)
+    assert check_pictures(text)
+    assert "For at most 5% errors, with 95% confidence and at any time, 310 of 1,000 labels were asked for" in shown
+    assert ("and 99.5% of the rows got a label." in shown) == (rate is not None)
+    assert ("and 69.0% were saved." in shown) == (rate is None)
+    assert "5% 310 69.0% 3.0% 5.0%" + " 99.5%" * (rate is not None) in shown
+    assert ('aria-label="Coverage"' in text) == (rate is not None)
+    drawn = promise_picture(curve, title="Errors & questions")
+    assert "Errors &amp; questions" in drawn
+    assert check_pictures(drawn)

@@ -28,14 +28,14 @@ def _print(out: Output, schema: Schema) -> None:
     from rich.markup import escape
 
     from ..data.schema_json import to_json
-    from .terminal import show
+    from .terminal.tables import table_of
 
     columns = [{"column": name, "role": role, "why": why} for name, role, why in schema.described()]
     kinds = schema.kinds
     facts = {"numbers": kinds.numbers, "vectors": list(kinds.vectors), "words": kinds.words}
     rows = [[escape(value) for value in each.values()] for each in columns]
     found = {"columns": columns, "features": facts, "summary": schema.summary(), "schema": to_json(schema)}
-    out.result(found, show.table_of(_HEAD, rows))
+    out.result(found, table_of(_HEAD, rows))
     out.say(schema.summary())
 
 

@@ -244,7 +244,7 @@ def suggested_command(error: Exception) -> str:
 
 def _opens() -> bool:
     """Whether the command takes ``--classes open``; others must know all classes from the start."""
-    return click.get_current_context().info_name == "run"
+    return click.get_current_context().info_name in ("run", "plan")
 
 
 def _quoted(value: str) -> str:

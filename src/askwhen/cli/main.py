@@ -20,6 +20,7 @@ from .commands.explain import explain
 from .commands.keyed import keyed
 from .commands.label import label
 from .commands.label_studio import label_studio
+from .commands.plan import plan
 from .commands.predict import predict
 from .commands.replay import replay
 from .commands.reproduce import reproduce
@@ -62,6 +63,7 @@ def start() -> None:
 for each in (
     demo,
     run,
+    plan,
     compare,
     tune,
     label,

@@ -115,6 +115,8 @@ class Errors(click.ParamType[float]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """A share between 0 and 1."""
+        if isinstance(value, Written):
+            return value
         text = str(value).strip()
         try:
             found = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
@@ -122,13 +124,21 @@ class Errors(click.ParamType[float]):
             found = 0.0
         if not 0.0 < found < 1.0:
             self.fail(f"{text!r} is not a share of errors; write one below 100%, as in 5% or 0.05.", param, ctx)
-        return found
+        made = Written(found)
+        made.given = text
+        return made
 
 
 ERRORS = click.option(
     "--errors",
     type=Errors(),
     help="Promise that at most this share of the delivered labels is wrong, as in 5%; ask only as much as that needs.",
+)
+WITHIN = click.option(
+    "--within",
+    type=click.FloatRange(0.0, min_open=True),
+    metavar="NUMBER",
+    help="With --errors, for numbers: how far a prediction may be off without being wrong.",
 )
 
 
@@ -308,7 +318,7 @@ RAW = click.option("--raw", is_flag=True, help="Do not scale the features.")
 CLASSES = click.option(
     "--classes",
     type=Listed(click.STRING, "label,label,..."),
-    help="All labels, if there are more than two. For run, `open` if they are not known beforehand.",
+    help="All labels, if there are more than two. For run and plan, `open` if they are not known beforehand.",
 )
 CLUSTER = click.option(
     "--cluster",

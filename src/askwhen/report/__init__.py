@@ -1,4 +1,4 @@
-"""Reports of a run or of a comparison, each a self-contained HTML or SVG file."""
+"""Reports of a run, of a comparison or of promises, each a self-contained HTML or SVG file."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 
 from ..evaluate.comparison.comparing import Comparison
+from ..evaluate.comparison.promising import PromiseCurve
 from ..evaluate.progress import Progress
 from ..trace.trace import Trace
 from .comparison import comparison_page, picture_of
 from .page import write
+from .promise import curve_page, curve_picture
 from .run import run_page
 
-__all__ = ["picture", "write_comparison", "write_run"]
+__all__ = ["picture", "promise_picture", "write_comparison", "write_promise_curve", "write_run"]
 
 
 def write_run(
@@ -104,3 +106,37 @@ def picture(comparison: Comparison, share: float, *, title: str) -> str:
         The heading.
     """
     return picture_of(comparison, share, title)
+
+
+def write_promise_curve(
+    path: str | os.PathLike[str], curve: PromiseCurve, *, title: str, facts: Mapping[str, str], command: str
+) -> None:
+    """Write the report of what promises take.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; one that exists is replaced when the new one is complete.
+    curve : PromiseCurve
+        The results to show, from :func:`askwhen.evaluate.promise_curve`.
+    title : str
+        The heading.
+    facts : dict of str
+        Parameters of the plan, by name.
+    command : str
+        The command that makes the report again.
+    """
+    write("write_promise_curve", path, curve_page(curve, title, facts, command))
+
+
+def promise_picture(curve: PromiseCurve, *, title: str) -> str:
+    """An SVG document: errors against questions, for light and dark pages.
+
+    Parameters
+    ----------
+    curve : PromiseCurve
+        The results to show.
+    title : str
+        The heading.
+    """
+    return curve_picture(curve, title)

@@ -12,6 +12,7 @@ from ..evaluate.comparison.baselines import EVERYTHING, MAJORITY, MEAN
 from ..evaluate.estimation.estimate import Estimate
 from ..evaluate.progress import Progress
 from ..trace.trace import Trace
+from . import promise
 from .class_tables import classes, confusion, matrix_of
 from .otherwise import of_run, points
 from .page import HALF, details, entry, figure, note, origin, page, section, table, warning
@@ -49,6 +50,7 @@ def run_page(
     body = [
         warning(progress.order_warning),
         _headline(progress, trace, budget, words),
+        *promise.of_run(progress, trace),
         _scores(progress, switches),
         of_run(progress),
         _baselines(progress, words) if progress.baselines else "",
@@ -65,6 +67,8 @@ def run_page(
 def _lead(progress: Progress, trace: Trace, words: Sequence[str]) -> str:
     asked = f"{count(trace.questions)} of {count(trace.rounds)} labels were asked for ({_part(trace.questions, trace)})"
     found = progress.baselines
+    if progress.promise is not None:
+        return f"{asked}; {promise.sentence(progress.promise)}."
     if progress.estimate is None:
         simple = f"; always predicting the mean so far has an error of {loss(found[MEAN])}" if found else ""
         return f"{asked}, and the predictions have a mean squared error of {loss(progress.error)}{simple}."
@@ -84,7 +88,7 @@ def _part(number: int, trace: Trace) -> str:
 
 def _headline(progress: Progress, trace: Trace, budget: float | None, words: Sequence[str]) -> str:
     allowed = "" if budget is None else f", {wanted(budget)} allowed"
-    tiles = []
+    tiles = [] if progress.promise is None else [_tile(*each, big=True) for each in promise.tiles(progress.promise)]
     if progress.estimate is None:
         tiles += _regression_tiles(progress, trace)
     else:

@@ -25,6 +25,14 @@ class AdviceColumn(NamedTuple):
     confidence: str | None = None
 
 
+def without_columns(reading: dict[str, Any], given: Sequence[AdviceColumn]) -> dict[str, Any]:
+    """Arguments of ``data.read`` for which the columns of advisers are not features."""
+    if not given:
+        return reading
+    columns = [*(reading.get("drop") or ()), *(name for each in given for name in each[1:] if name)]
+    return reading | {"drop": tuple(dict.fromkeys(columns))}
+
+
 class AdviceColumns:
     """The advice in a file, which its rows are given one after the other.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from ..evaluate import Comparison, Tried
 from ..evaluate.comparison.refitted import require_models
 from ..prepare import Prepare
 from ..report import write_comparison
-from .observer import Move, Observer
+from .observer import Observer, moving
 from .outputs import check_outputs
 from .source import Source, class_names, share_of
 
@@ -108,7 +108,7 @@ def compare(
             everything=options.everything,
             classes=source.classes,
             cluster=options.cluster,
-            watch=_moving(move),
+            watch=moving(move),
             baselines=options.baselines,
         )
     result = CompareResult(found, len(y))
@@ -146,7 +146,7 @@ def tune(
             seed=options.seed,
             classes=source.classes,
             cluster=options.cluster,
-            watch=_moving(move),
+            watch=moving(move),
         )
     return TuneResult(tried, len(y), evaluate.order_warning(y, source.classes))
 
@@ -156,11 +156,6 @@ def _source(file: str, reading: dict[str, Any], classes: list[Any] | None) -> So
     source = Source(file, reading, "binary" if classes is None else "class")
     source.classes = classes
     return source
-
-
-def _moving(move: Move) -> Callable[[int, int, str], None]:
-    """Progress as a part of the whole."""
-    return lambda done, total, last: move(done / total, last=last)
 
 
 def _class_list(owner: str, classes: Sequence[str] | None, reading: dict[str, Any]) -> list[Any] | None:

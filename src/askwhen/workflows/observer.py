@@ -23,6 +23,11 @@ Move = Callable[..., None]
 Result = TypeVar("Result", contravariant=True)
 
 
+def moving(move: Move) -> Callable[[int, int, str], None]:
+    """Reports the finished pieces of work of :mod:`askwhen.evaluate` as a part of the whole."""
+    return lambda done, total, last: move(done / total, last=last)
+
+
 def silent(*_: Any, **__: Any) -> None:
     """Ignore a report."""
 

@@ -12,13 +12,15 @@ from .. import __version__
 from ..algorithms import algorithm as algorithm_of
 from ..errors import ArgumentsError, AskwhenError, InputError, argument
 from ..evaluate import Progress
+from ..evaluate.estimation.promise_history import rows_until_next
 from ..prepare import Prepare
 from ..report import write_run
+from ..rules import PromiseRule
 from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..validation import short
 from . import notes
-from .advice_columns import AdviceColumn, AdviceColumns
+from .advice_columns import AdviceColumn, AdviceColumns, without_columns
 from .checkpoints import Checkpoints, checkpoint_of, model_of, newest
 from .observer import Move, Observer, RunProgress, Say
 from .outputs import check_outputs, free_name
@@ -45,6 +47,8 @@ class RunOptions:
     errors : float, optional
         Promise that at most this share of the delivered labels is wrong, see :class:`askwhen.PromiseRule`; ``labels``
         is then the most that may be asked for.
+    within : float, optional
+        With ``errors``, for numbers: how far a prediction may be off without being wrong.
     shuffle : bool
         Whether to take the instances in another order, which the seed decides.
     everything, baselines, window
@@ -73,6 +77,7 @@ class RunOptions:
     hyperparameters: dict[str, Any] = field(default_factory=dict)
     labels: float | None = None
     errors: float | None = None
+    within: float | None = None
     costs: tuple[float, float] | None = None
     classes: Sequence[str] | None = None
     seed: int = 0
@@ -166,21 +171,19 @@ class _Run:
 
     def __init__(self, file: str, reading: dict[str, Any], options: RunOptions, observer: RunObserver) -> None:
         check_outputs(file, model=options.model, trace=options.trace, report=options.report)
-        if options.advice:
-            columns = [*(reading.get("drop") or ()), *(name for each in options.advice for name in each[1:] if name)]
-            reading = reading | {"drop": tuple(dict.fromkeys(columns))}
+        reading = without_columns(reading, options.advice)
         self.file, self.options, self.observer = file, options, observer
         self.resumed = None if options.resume is None else newest(options.resume)
         if self.resumed is None:
             note = notes.Note()
-            self.sampler, self.source = _begin(file, reading, options, observer.say)
+            self.sampler, self.source = begin(file, reading, options, observer.say)
         else:
             self.sampler, note = load(self.resumed), notes.read(self.resumed)
             if self.resumed != options.resume:
                 observer.say(f"Going on from the checkpoint {self.resumed}, after {self.sampler.round:,} rows.")
             chosen = reading if options.chosen is None else options.chosen
             self.source = _same_source(file, reading, chosen, note, options.shuffle)
-        _set_target(self.source, self.sampler)
+        set_target(self.source, self.sampler)
         if self.resumed is not None:
             notes.expect(self.source, note, self.sampler)
         self.source.announce(observer.say)
@@ -240,6 +243,7 @@ class _Run:
                 watch = RunProgress(self.sampler, move, started)
                 read = _doubted(self.source, self.skipped, move, self.observer.say)
                 chunks = stopping.pieces(_as_written(read, self.sampler))
+                chunks = self._often_enough(chunks)
                 chunks = chunks if self.baselines is None else self.baselines.holding(chunks)
                 if self.advice is not None:
                     chunks = self.advice.beside(chunks, self.skipped, self.source.order)
@@ -261,6 +265,16 @@ class _Run:
         for wrong in result.errors:
             self.observer.failed(wrong)
         return result
+
+    def _often_enough(self, chunks: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Chunks small enough for a curve of what is promised, where a report draws one."""
+        draws, played = self.options.report is not None and isinstance(self.sampler.rule, PromiseRule), 0
+        for chunk in chunks:
+            at, n = 0, len(chunk[1])
+            while at < n:
+                size = rows_until_next(played) if draws else n
+                yield tuple(part[at : at + size] for part in chunk)
+                played, at = played + len(chunk[1][at : at + size]), at + size
 
     def _nothing_left(self, error: NothingLeftError, files: RunFiles) -> RunResult:
         """There was no row to play: fine only where a killed run had come to its end, and its sampler is saved now."""
@@ -321,16 +335,18 @@ class _Run:
         )
 
 
-def _begin(file: str, reading: dict[str, Any], options: RunOptions, say: Say) -> tuple[Sampler, Source]:
+def begin(file: str, reading: dict[str, Any], options: RunOptions, say: Say) -> tuple[Sampler, Source]:
     """A new sampler, which has learnt the seed labels, and its source."""
     target = "binary" if options.classes is None else "class"
     source = Source(file, reading, target, options.shuffle, options.seed)
     names = class_names("run", options.classes, reading)
+    if options.within is not None and options.errors is None:
+        raise ArgumentsError(f"{argument('within')} goes with {argument('errors')}.", owner="run")
     if names is not None and options.costs is not None:
         raise ArgumentsError(f"{argument('costs')} are for two labels.", owner="run")
     sampler = _new_sampler(source, options, names, say)
     if options.errors is not None:
-        rule = promise_of(options.errors, options.labels, source.count())
+        rule = promise_of(options.errors, options.labels, source.count(), options.within)
         sampler = Sampler(*sampler.parts._replace(rule=rule), seed=options.seed, classes=names)
     if options.advice:
         sampler = _advised(sampler, options, names)
@@ -344,7 +360,7 @@ def _begin(file: str, reading: dict[str, Any], options: RunOptions, say: Say) ->
     return sampler, source
 
 
-def _set_target(source: Source, sampler: Sampler) -> None:
+def set_target(source: Source, sampler: Sampler) -> None:
     """Let a source give labels as its sampler takes them."""
     if sampler.learner.regression:
         source.reading["target"] = "number"

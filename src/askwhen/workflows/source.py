@@ -50,10 +50,10 @@ def share_of(labels: float, rows: int) -> float:
     return float(labels) if labels <= 1.0 else min(labels / max(rows, 1), 1.0)
 
 
-def promise_of(errors: float, labels: float | None, rows: int | None) -> PromiseRule:
+def promise_of(errors: float, labels: float | None, rows: int | None, within: float | None = None) -> PromiseRule:
     """A promise for a file of so many rows, and with a budget for at most this share or number of labels."""
     most = None if labels is None or labels <= 1.0 else int(labels)
-    return PromiseRule(errors, most=most, rate=labels if most is None else None, length=rows)
+    return PromiseRule(float(errors), most=most, rate=labels if most is None else None, within=within, length=rows)
 
 
 def class_names(owner: str, classes: Sequence[str] | None, reading: dict[str, Any]) -> Any:

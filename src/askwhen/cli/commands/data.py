@@ -24,7 +24,7 @@ def data(out: Output, name: str | None, url: str | None) -> None:
     Every file is checked by its SHA-256. The other commands accept the name of a fetched data set in place of a file.
     """
     from ...data import sets
-    from ..terminal import show
+    from ..terminal import show, tables
 
     if name is None:
         facts = [
@@ -45,4 +45,4 @@ def data(out: Output, name: str | None, url: str | None) -> None:
         "sparse": hasattr(found.X, "tocsr"),
         "files": [str(sets.fetch(file)) for file in sets.files()[name.lower()]],
     }
-    out.result(about, show.facts_table(about))
+    out.result(about, tables.facts_table(about))

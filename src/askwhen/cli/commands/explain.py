@@ -10,7 +10,7 @@ import click
 import askwhen as aw
 
 from ..command import Output, command
-from ..terminal.show import facts_table
+from ..terminal.tables import facts_table
 
 
 @command

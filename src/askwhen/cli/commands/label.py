@@ -23,7 +23,7 @@ from ..service_options import (
     stream_of,
     token,
 )
-from ..terminal import service_tables, show
+from ..terminal import promises, service_tables, show
 from ..terminal.keys import has_terminal
 from ..terminal.progress import say_if_compiling
 from ..terminal.screen import MORE, QUIT, SEARCH, SKIP, UNDO, Screen, fields, keys_of
@@ -137,7 +137,7 @@ def label(
     texts = text_columns(file, reading)
     annotator_here = _KeyboardAnnotator(out, Path(file).name, texts, keys_of(classes), classes, guess)
     found = label_file(file, annotator_here, reading, LabelOptions(**options), out.say)
-    facts = _facts(found) | {"prodigy": options["prodigy"]}
+    facts = _facts(found, classes) | {"prodigy": options["prodigy"]}
     facts |= {"delivered": options["delivered"]}
     out.result(facts, show.label_table(facts))
     if found.promise is not None:
@@ -146,7 +146,12 @@ def label(
         out.say(f"To go on:\n  {command_line()}")
 
 
-def _facts(found: LabelResult) -> dict[str, Any]:
+def _promise(found: LabelResult, classes: list[str]) -> Any:
+    """What is promised, with the labels as the user has named them."""
+    return promises.promise_of(cast(Any, found.sampler), classes if len(classes) == 2 else None)
+
+
+def _facts(found: LabelResult, classes: list[str]) -> dict[str, Any]:
     """The result of a session, for programs."""
     report = aw.evaluate.accuracy(found.sampler)
     return {
@@ -155,7 +160,7 @@ def _facts(found: LabelResult) -> dict[str, Any]:
         "questions": found.sampler.questions,
         "labels": found.counts,
         "accuracy": show.interval_facts(report.overall) if report.answered else None,
-        "promise": None if found.promise is None else show.promise_facts(cast(Any, found.sampler).promise),
+        "promise": None if found.promise is None else promises.promise_facts(_promise(found, classes)),
         "sentence": report.sentence(),
         "advice": report.advice(),
         "answers": found.answers,

@@ -10,7 +10,7 @@ import click
 from ..columns import show_columns_of_model
 from ..command import Output, command, given_options
 from ..options import STREAMS, WHAT_COLUMNS, reading
-from ..terminal import show
+from ..terminal.tables import facts_table
 
 _READING = {name: option for name, option in STREAMS.items() if name not in ("positive", "fold_labels")}
 
@@ -66,4 +66,4 @@ def predict(
         facts = {"rows": found.rows, "first_row": found.first, "labels": dict(found.labels), "out": target}
         counts = ", ".join(f"{count:,} {label}" for label, count in found.labels.items())
         shown = {"rows": f"{found.rows:,}", "labels": counts, "predictions in": target}
-        out.result(facts, show.facts_table({name: value for name, value in shown.items() if value}))
+        out.result(facts, facts_table({name: value for name, value in shown.items() if value}))

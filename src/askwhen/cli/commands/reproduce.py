@@ -131,7 +131,7 @@ def _markdown(name: str, source: str, found: ExperimentResult, files: list[str])
 
 
 def _shown(name: str, source: str, found: ExperimentResult) -> list[Any]:
-    from ..terminal.show import table_of
+    from ..terminal.tables import table_of
 
     shown: list[Any] = [f"[bold]{name}[/]: {source}", *found.remarks, ""]
     for table in found.tables:

@@ -20,6 +20,7 @@ from ..options import (
     SETTINGS,
     STREAMS,
     WHAT_COLUMNS,
+    WITHIN,
     AlgorithmName,
     Costs,
     Labels,
@@ -48,6 +49,7 @@ _WITH_SERVER = (
     help="How many labels the algorithm may ask for: a share, as in 10% or 0.1, or a number, as in 500.",
 )
 @ERRORS
+@WITHIN
 @CLASSES
 @click.option("--costs", type=Costs(), help="Costs of a false positive and of a false negative, as in 1,20.")
 @SEED

@@ -11,7 +11,7 @@ import askwhen as aw
 from ..command import Output, command
 from ..options import several_algorithms
 from ..terminal.progress import progress_bar
-from ..terminal.show import facts_table
+from ..terminal.tables import facts_table
 
 
 @command

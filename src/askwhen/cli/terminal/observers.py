@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 from ...errors import AskwhenError
 from ...workflows.comparing_files import CompareResult
 from ...workflows.observer import Move, Observer
+from ...workflows.planning import PlanOptions, PlanResult
 from ...workflows.predict_file import PredictObserver
 from ...workflows.prediction_files import ColumnText
 from ...workflows.run import RunObserver, RunOptions, RunResult
 from ..command import Output, command_line, show_error
-from . import show
+from . import promises, show
 from .progress import progress_bar, say_if_compiling
 
 OF_MODEL = (
@@ -22,6 +23,7 @@ OF_MODEL = (
         "settings",
         "labels",
         "errors",
+        "within",
         "classes",
         "costs",
         "seed",
@@ -102,6 +104,21 @@ class CompareTerminal(TrialTerminal[CompareResult]):
         shown = [*show.lead(facts), show.comparison_table(found.comparison), *left_out, ""]
         shown += show.pictures(found.comparison)
         self._out.result(facts, *shown, *([f"report: {self._report}"] if self._report else []))
+
+
+class PlanTerminal(TrialTerminal[PlanResult]):
+    """Shows what promises take on a file."""
+
+    def __init__(self, out: Output, file: str, options: PlanOptions) -> None:
+        super().__init__(out)
+        self._file, self._options = file, options
+
+    def results(self, found: PlanResult) -> None:
+        """Print the results."""
+        files = {name: getattr(self._options, name) for name in ("report", "picture")}
+        facts = promises.curve_facts(found.curve) | {"file": self._file} | files
+        written = [f"{name}: {path}" for name, path in files.items() if path]
+        self._out.result(facts, *show.lead(facts), *promises.curve_shown(found.curve), *written)
 
 
 class PredictTerminal(PredictObserver):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .show import facts_table
 from .summary import in_percent
+from .tables import facts_table
 
 
 def session_table(facts: dict[str, Any]) -> Any:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import askwhen as aw
 
+from .promises import promise_facts, promise_of, promise_rows
 from .summary import in_percent, of_comparison, of_run
+from .tables import facts_table, new_list, new_table
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -29,7 +31,7 @@ def run_facts(
     """
     from ...workflows.run import parts_of
 
-    n, last = int(progress.rounds[-1]), progress.running
+    n, last, promise = int(progress.rounds[-1]), progress.running, promise_of(sampler, words)
     shown = ["-1", "+1"] if words is None else [str(word) for word in words]
     facts: dict[str, Any] = {"rounds": n, "first_round": sampler.round - n}
     if progress.estimate is None:
@@ -52,26 +54,8 @@ def run_facts(
         "advisers": _adviser_facts(sampler),
         "order_warning": progress.order_warning,
         "summary": of_run(sampler, progress, name, shown),
-        "promise": promise_facts(sampler.promise) if isinstance(sampler.rule, aw.PromiseRule) else None,
+        "promise": None if promise is None else promise_facts(promise, progress.promise),
     }
-
-
-def promise_facts(promise: Any) -> dict[str, Any]:
-    """A promise on delivered labels, for programs."""
-    names = (
-        "error",
-        "confidence",
-        "delivered",
-        "answered",
-        "waiting",
-        "withheld",
-        "coverage",
-        "certified",
-        "estimated",
-    )
-    classes = {str(label): each.certified for label, each in promise.classes.items()}
-    more = {"needed": promise.needed, "classes": classes, "warning": promise.warning}
-    return {name: getattr(promise, name) for name in names} | more | {"sentence": f"{promise.certificate}."}
 
 
 def _adviser_facts(sampler: aw.Sampler) -> list[dict[str, Any]]:
@@ -161,8 +145,10 @@ def run_table(facts: dict[str, Any]) -> Group:
     from rich.console import Group
     from rich.markup import escape
 
-    table = _facts()
+    table = new_list()
     first, n = facts["first_round"], facts["rounds"]
+    for at, (name, text) in enumerate(promise_rows(facts["promise"]) if facts["promise"] else []):
+        table.add_row(name, escape(text) if at else f"[bold]{escape(text)}[/]")
     table.add_row("rows", f"{n:,}" + (f" (after {first:,} before)" if first else ""))
     if "squared_error" in facts:
         table.add_row("mean squared error", f"[bold]{facts['squared_error']:.4g}[/]")
@@ -198,12 +184,6 @@ def run_table(facts: dict[str, Any]) -> Group:
     for at, (name, score) in enumerate(facts["baselines"].items()):
         shown = f"{score:.4g}" if "squared_error" in facts else in_percent(score)
         table.add_row("" if at else "baselines", f"{shown}, {name}")
-    if facts["promise"]:
-        table.add_row("promise", f"[bold]{escape(facts['promise']['sentence'])}[/]")
-        if facts["promise"]["withheld"]:
-            table.add_row("withheld", f"{facts['promise']['withheld']:,} rows without a label")
-        if facts["promise"]["warning"]:
-            table.add_row("", escape(facts["promise"]["warning"]))
     table.add_row("labels asked", f"{facts['questions']:,} ({in_percent(facts['label_share'])})")
     table.add_row("updates", f"{facts['updates']:,}")
     switches = facts["switches"]
@@ -223,7 +203,7 @@ def _refitted(facts: dict[str, Any]) -> list[Any]:
         return []
     regression = "squared_error" in facts
     score = "squared_error" if regression else "accuracy"
-    table = _table("what you would have had otherwise", "labels", score.replace("_", " "), "this run", "refits")
+    table = new_table("what you would have had otherwise", "labels", score.replace("_", " "), "this run", "refits")
     for each in sorted(facts["refitted"], key=lambda each: each[score], reverse=not regression):
         if regression:
             shown, better = f"{each[score]:.4g}", ratio(facts[score], each[score])
@@ -268,7 +248,7 @@ def _confusion(facts: dict[str, Any]) -> list[Any]:
     if "by_class" in facts or "confusion" not in facts:
         return []
     words = [escape(word) for word in facts["classes"]]
-    table = _table("label", *(f"predicted {word}" for word in words))
+    table = new_table("label", *(f"predicted {word}" for word in words))
     for word, counts in zip(words, facts["confusion"], strict=True):
         table.add_row(word, *(f"{count:,}" for count in counts))
     return ["", table]
@@ -288,7 +268,7 @@ def _add_classes(table: Table, facts: dict[str, Any]) -> None:
 
 def algorithm_table(facts: list[dict[str, Any]]) -> Table:
     """Algorithms, one in each row; the hyperparameter that sets how many labels are asked for has a star."""
-    table = _table("algorithm", "hyperparameters", "what it does", "from")
+    table = new_table("algorithm", "hyperparameters", "what it does", "from")
     for each in facts:
         hyperparameters = []
         for symbol, usual in each["letters"].items():
@@ -300,7 +280,7 @@ def algorithm_table(facts: list[dict[str, Any]]) -> Table:
 
 def data_table(facts: list[dict[str, Any]]) -> Table:
     """Data sets, and which of them are here."""
-    table = _table("data set", "here", "files")
+    table = new_table("data set", "here", "files")
     for each in facts:
         here = "no" if each["missing"] else "yes"
         table.add_row(f"[bold]{each['name']}[/]", here, ", ".join(each["files"]) or "comes with scikit-learn")
@@ -309,7 +289,7 @@ def data_table(facts: list[dict[str, Any]]) -> Table:
 
 def comparison_table(comparison: aw.evaluate.Comparison) -> Table:
     """Accuracy of each algorithm and baseline at each share, the best algorithm of a share in bold."""
-    table = _table("labels", "algorithm", "asked", "accuracy", "hyperparameters", "seconds")
+    table = new_table("labels", "algorithm", "asked", "accuracy", "hyperparameters", "seconds")
     best = {
         cell.share: max(each.mean for each in comparison.cells if each.share == cell.share) for cell in comparison.cells
     }
@@ -395,7 +375,7 @@ def pictures(comparison: aw.evaluate.Comparison) -> list[Any]:
 
 def tried_table(tried: list[aw.evaluate.Tried], most: int = 12) -> Table:
     """What was tried, the best first."""
-    table = _table("algorithm", "hyperparameters", "asked", "accuracy")
+    table = new_table("algorithm", "hyperparameters", "asked", "accuracy")
     for at, each in enumerate(tried[:most]):
         accuracy = in_percent(each.accuracy)
         shown = f"[bold]{accuracy}[/]" if at == 0 else accuracy
@@ -430,40 +410,3 @@ def label_table(facts: dict[str, Any]) -> Table:
     if promise is not None and promise["warning"]:
         shown["warning"] = promise["warning"]
     return facts_table(shown)
-
-
-def facts_table(facts: dict[str, Any]) -> Table:
-    """Names and values."""
-    from rich.markup import escape
-
-    table = _facts()
-    for name, value in facts.items():
-        shown = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-        table.add_row(name.replace("_", " "), escape(shown))
-    return table
-
-
-def table_of(columns: list[str], rows: list[list[str]]) -> Table:
-    """A table of texts."""
-    table = _table(*columns)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _table(*columns: str) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    return table
-
-
-def _facts() -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    return table
