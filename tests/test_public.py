@@ -36,7 +36,7 @@ def test_the_public_names_are_the_listed_ones():
     assert ast.literal_eval(listed.value) == aw.__all__
     for name in aw.__all__:
         found = getattr(aw, name)
-        assert name in ("data", "encoders", "evaluate", "keyed") or found.__name__ == name
+        assert name in ("advisers", "data", "encoders", "evaluate", "keyed") or found.__name__ == name
 
 
 def test_a_name_stays_what_it_is_whatever_is_imported_before():

@@ -271,7 +271,7 @@ def test_new_labels_are_typed_and_the_guess_is_shown_only_where_the_stream_says_
     terminal.expect("another")
     terminal.send("/Rain\r")
     waits(lambda: answers(stream) == {0: "Rain"})
-    assert stream.ask("grey and wet again").query
+    later = next(found for found in map(stream.ask, (f"sunny and warm, day {i}" for i in range(100))) if found.query)
     terminal.expect("would have said: Rain")
     terminal.expect(r"\[1\]\S* Rain")
     terminal.send("1")
@@ -279,7 +279,7 @@ def test_new_labels_are_typed_and_the_guess_is_shown_only_where_the_stream_says_
     terminal.send("q")
     terminal.expect(r'"labels": \{\s+"Rain": 2\s+\}')
     assert ended(terminal) == 0
-    assert answers(stream) == {0: "Rain", 1: "Rain"}
+    assert answers(stream) == {0: "Rain", later.round: "Rain"}
 
 
 def test_all_of_a_long_text_can_be_read_on_a_small_screen(server, make):

@@ -72,7 +72,7 @@ def test_a_file_of_prodigy_goes_through_the_service_and_comes_back(tmp_path):
         assert httpx.get(f"{address}&after={last}").text == ""
         assert len(httpx.get(f"{address}&after={last - 1}").text.splitlines()) == 1
         refused = httpx.get(f"{address}&table=decisions")
-        assert (refused.status_code, "csv, ndjson or parquet" in refused.text) == (422, True)
+        assert (refused.status_code, "csv, ndjson, json or parquet" in refused.text) == (422, True)
 
         some = client.create("some", **every | {"algorithm": "sel-p-fixed", "letters": {"rate": 0.1}})
         found = some.ask_many([{"x": f"mail {i}", "id": f"u{i}"} for i in range(9)])

@@ -95,10 +95,10 @@ def test_messages_with_unnamed_columns_in_latin_1(here):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
         assert aw.data.read("spam.csv", label="v1", encoding="latin-1").kinds.words
-    unnamed = pytest.warns(InputWarning, match="column 5 of 5 has no name in the first line, and is left out")
+    unnamed = pytest.warns(InputWarning, match="columns 3, 4, 5 of 5 have no name in the first line, and are left out")
     with unnamed, pytest.raises(aw.InputError, match="name its encoding by encoding=, such as 'latin-1'") as caught:
         aw.data.read("spam.csv", label="v1", positive="spam").load()
-    with pytest.warns(InputWarning, match="column 5 of 5 has no name in the first line, and is left out"):
+    with pytest.warns(InputWarning, match="columns 3, 4, 5 of 5 have no name in the first line, and are left out"):
         X, y = aw.data.read("spam.csv", label="v1", positive="spam", **caught.value.mend).load()
     assert X.kinds == Kinds(0, (), 1 << 18)
     assert (y > 0).sum() == 200

@@ -60,7 +60,8 @@ NAMES = [
     (askwhen.adapters.sklearn, "priced"),
 ]
 SERVED = (askwhen.service.client.Stream, askwhen.service.client.AsyncStream, askwhen.service.client.Decision)
-MADE_BY_OTHERS = (aw.BatchClassifier, aw.data.Stream, aw.encoders.Encoder, *SERVED)  # which other functions make
+# Objects that other functions make.
+MADE_BY_OTHERS = (aw.BatchClassifier, aw.data.Stream, aw.encoders.Encoder, aw.evaluate.Advisers, *SERVED)
 CALLED = {}
 for module, name in NAMES:
     found = getattr(module, name)

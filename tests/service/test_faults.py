@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 
 import apsw
 import httpx
@@ -128,10 +127,13 @@ def test_a_full_disk_stops_the_process_and_loses_nothing(tmp_path):
 
 
 class Proxy:
-    """Between the service and PostgreSQL; told to, it lets a COMMIT through and swallows what comes back."""
+    """Between the service and PostgreSQL: lets one COMMIT through and swallows what comes back.
+
+    It is that of the transaction in which the bytes of ``swallow`` were sent; None swallows nothing.
+    """
 
     def __init__(self, port):
-        self.target, self.port, self.swallow = port, free_port(), False
+        self.target, self.port, self.swallow = port, free_port(), None
         self.swallowed = threading.Event()
         self.listener = socket.create_server(("127.0.0.1", self.port))
         self.sockets = [self.listener]
@@ -143,17 +145,18 @@ class Proxy:
                 client, _ = self.listener.accept()
                 server = socket.create_connection(("127.0.0.1", self.target))
                 self.sockets += [client, server]
-                state = {"committing": False}
+                state = {"seen": False, "committing": False}
                 for pair in ((client, server, True), (server, client, False)):
                     threading.Thread(target=self._pass, args=(*pair, state), daemon=True).start()
 
     def _pass(self, here, there, to_server, state):
         with contextlib.suppress(OSError):
             while data := here.recv(65536):
-                if to_server and self.swallow and b"COMMIT" in data.upper():
-                    state["committing"] = True
+                if to_server and self.swallow is not None:
+                    state["seen"] |= self.swallow in data
+                    state["committing"] |= state["seen"] and b"COMMIT" in data.upper()
                 elif not to_server and state["committing"]:
-                    self.swallow = False
+                    self.swallow = None
                     self.swallowed.set()
                     break
                 there.sendall(data)
@@ -177,11 +180,10 @@ def test_a_commit_whose_reply_is_lost_is_resolved_by_its_key(tmp_path, cluster):
             client.create("one", algorithm="perceptron", seed=1)
         told = send(server.url, 5)
         assert len(told) == 5
-        proxy.swallow = True
+        proxy.swallow = b"i:n5"
         assert send(server.url, 1, first=5) == {}, "nobody may be told of a commit that is not known"
         assert proxy.swallowed.wait(5.0)
         server.end(0)
-        time.sleep(0.2)
         with contextlib.closing(open_store(direct)) as store, contextlib.closing(store.reader()) as reader:
             assert reader.by_keys(1, ["i:n5"]), "it was committed after all"
         server.start()

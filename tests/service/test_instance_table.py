@@ -39,7 +39,7 @@ KINDS = {
 
 async def pile_of(coordinator, features, x):
     """A stream with answers, an unsolicited label, an erased instance and some that wait."""
-    given = settings(features=features, budget=Budget(rate=0.3), grace=0.0)
+    given = settings(features=features, repeats=False, budget=Budget(rate=0.3), grace=0.0)
     stream = await streams.create(coordinator, "mails", given)
     found = []
     for i in range(30):

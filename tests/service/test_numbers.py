@@ -196,7 +196,8 @@ def test_a_stream_of_an_earlier_version_keeps_its_certainty(tmp_path):
     async def play(crash):
         async with open_coordinator(tmp_path / "log.db", Time(), crash=crash) as coordinator:
             if crash:
-                await streams.create(coordinator, "old", settings(certainty=1, budget=Budget(rate=1.0), grace=0.0))
+                old = settings(certainty=1, repeats=False, budget=Budget(rate=1.0), grace=0.0)
+                await streams.create(coordinator, "old", old)
             return await certainties(coordinator, "old")
 
     assert max(run(play(True))) > 0.8

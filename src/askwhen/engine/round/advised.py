@@ -383,7 +383,7 @@ def restart_advised(each: Any) -> Any:
 
 @step
 def forget_advice(each: Any) -> None:
-    """Forget what the experts on advice have learnt, in place; the weights begin anew."""
+    """Forget what the experts on advice have learnt, in place; the weights are the first ones again."""
     forget_block(each.own)
     forget_block(each.joint)
     n = len(each.mix) - 1
