@@ -44,13 +44,18 @@ def test_the_certificate_holds_in_every_round_and_counts_add_up():
 
 
 def test_the_number_of_further_questions_is_foreseen_once_something_is_known():
-    X, y = stream(1, 4000)
-    made = sampler()
-    assert made.promise.expected_questions(4000) is None
-    made.run(X[:1500], y[:1500])
-    expected, before = made.promise.expected_questions(2500), made.promise.asked
-    made.run(X[1500:], y[1500:])
-    assert 0.6 < expected / (made.promise.asked - before) < 1.6
+    expected = came = 0.0
+    for seed in range(1, 5):
+        X, y = stream(seed, 4000)
+        made = sampler()
+        assert made.promise.expected_questions(4000) is None
+        made.run(X[:1500], y[:1500])
+        foreseen, before = made.promise.expected_questions(2500), made.promise.asked
+        assert made.promise.expected_questions(0) == 0.0
+        made.run(X[1500:], y[1500:])
+        assert 0.25 < foreseen / (made.promise.asked - before) < 1.6
+        expected, came = expected + foreseen, came + made.promise.asked - before
+    assert 0.75 < expected / came < 1.3
 
 
 def test_a_simulated_run_delivers_answers_and_predictions():

@@ -30,7 +30,7 @@ from ..rules.promise_account import (
     refresh,
     wealth_logs,
 )
-from ..rules.promise_policy import SHARE
+from ..rules.promise_policy import planned_questions
 from ..trace.trace import Ask
 from ..validation import check_number
 from .engine import Engine
@@ -188,13 +188,14 @@ class Promise:
         return max(math.ceil(wrong / self.error - 1e-9) - found.delivered, 1)
 
     def expected_questions(self, rounds: int) -> float | None:
-        """About how many of so many further rounds will be asked about, if it goes on as in the last 200.
+        """About how many of so many further rounds will be asked about, if they are like the last 2,000.
 
-        The longer it goes on, the fewer they usually are. None as long as nearly everything is asked about.
+        None as long as nearly everything is asked about.
         """
         with self._lock:
-            known = self._state.sums[UNASKED] >= _LEAST_UNASKED
-            return rounds * float(self._state.plan[SHARE]) if known else None
+            if self._state.sums[UNASKED] < _LEAST_UNASKED:
+                return None
+            return planned_questions(self._state, float(rounds)) if rounds > 0 else 0.0
 
     @property
     def classes(self) -> dict[Any, Certificate]:

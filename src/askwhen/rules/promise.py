@@ -91,7 +91,6 @@ from .promise_policy import (
     look_ahead,
     new_model,
     new_plan,
-    note_chance,
     note_distance,
     note_prediction,
     pays,
@@ -194,7 +193,6 @@ def _end_round(rule: Any, m: float, q: float, asked: bool) -> None:
     if last[IS_WITHHELD] != 0.0:
         sums[WITHHELD] += 1.0
         return
-    note_chance(rule, chance)
     sums[VARIANCE] += e * (1.0 - e) * (1.0 - chance) / chance
     if asked:
         sums[ASKED] += 1.0

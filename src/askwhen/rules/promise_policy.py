@@ -53,9 +53,9 @@ VARIANCES = np.array([4.0, 16.0, 1.0, 4.0])
 LABELS, MEAN, SEEN = range(END, END + 3)
 """Indices in the model after the weights and their covariances: labels learnt, the mean of d, and rounds in it."""
 
-LOG_MU, MU, NU, TOKENS, OWED, LOG_SCALE, MEAN_CHANCE, SHARE = range(8)
+LOG_MU, MU, NU, TOKENS, OWED, LOG_SCALE, MEAN_CHANCE = range(7)
 """Indices in the plan: ln mu; mu; nu; tokens; how many questions late answers have caused, less those of rounds
-withheld for them; ln s; the mean of P(e); the mean probability of asking in the last 200 rounds."""
+withheld for them; ln s; and the mean of P(e)."""
 
 RECENT, BINS = 2000, 48
 PERIOD, LONG_PERIOD, FIRST_ROUNDS = 50, 200, 1000
@@ -69,6 +69,7 @@ _LONGEST_MEAN = 2000.0
 _KAPPA = 3.5
 _AHEAD = 500.0
 _STEPS = 7
+_STEPS_FROM_FAR = 20
 _NEAR = 0.5
 _LARGEST_LOG_MU = 14.0
 _LOG_LEAST_E = math.log(_LEAST_E)
@@ -89,7 +90,7 @@ def new_model() -> np.ndarray:
 
 def new_plan() -> np.ndarray:
     """A plan before the first round: ask about everything."""
-    return np.array([_LARGEST_LOG_MU, math.exp(_LARGEST_LOG_MU), 1.0, _MOST_TOKENS, 0.0, 0.0, 0.5, 1.0])
+    return np.array([_LARGEST_LOG_MU, math.exp(_LARGEST_LOG_MU), 1.0, _MOST_TOKENS, 0.0, 0.0, 0.5])
 
 
 @step
@@ -201,6 +202,21 @@ def foresee(state: Any, log_mu: float, ahead: float, on_the_way: float) -> Any:
     return sums[EXPECTED] + share * wrong + _KAPPA * math.sqrt(V) - due, V
 
 
+def planned_questions(state: Any, rounds: float) -> float:
+    """How many of so many further rounds would be asked about by a plan that looks ahead to the last of them."""
+    low, high, total = -_LARGEST_LOG_MU, _LARGEST_LOG_MU, state.histogram.sum()
+    for _ in range(_STEPS_FROM_FAR):
+        middle = 0.5 * (low + high)
+        if foresee(state, middle, rounds, 0.0)[0] > 0.0:
+            low = middle
+        else:
+            high = middle
+    mu, nu, share = math.exp(high), state.plan[NU], 0.0
+    for n, e, spread in zip(state.histogram, CENTRES, _SPREADS, strict=True):
+        share += float(n) * float(chance_at(mu, nu, e, spread)) if n > 0.0 else 0.0
+    return rounds * share / max(float(total), 1.0)
+
+
 @step
 def is_due(rounds: int) -> Any:
     """Whether the plan is made again before this round, counted from 1."""
@@ -229,12 +245,6 @@ def look_ahead(state: Any) -> None:
     plan[MU] = math.exp(plan[LOG_MU])
     V = foresee(state, plan[LOG_MU], ahead, on_the_way)[1]
     plan[NU] = 0.5 * _KAPPA / math.sqrt(max(V, 1.0))
-
-
-@step
-def note_chance(state: Any, chance: float) -> None:
-    """Add the probability of asking in a round to the running mean, in place."""
-    state.plan[SHARE] += _MEAN_GAIN * (chance - state.plan[SHARE])
 
 
 @step
