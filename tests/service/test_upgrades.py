@@ -44,6 +44,8 @@ UNRELEASED = {
     "deleted",
     "promise met",
     "promise broken",
+    "invited",
+    "invitation withdrawn",
     "signed in",
     "signed out",
 }

@@ -27,6 +27,8 @@ PAGES = (
     "change",
     "import",
     "tokens",
+    "me",
+    "invitation",
     "lost",
 )
 
@@ -63,7 +65,13 @@ def show(visit, shown):
 
     def opened(name, **given):
         who = None if name == "sign-in" else "root"
-        address = {"form": "/new", "tokens": "/tokens", "home": "/"}.get(name, f"/{name}/{shown}")
+        address = {
+            "form": "/new",
+            "tokens": "/tokens",
+            "me": "/me",
+            "invitation": "/invitation#awinvite_x",
+            "home": "/",
+        }.get(name, f"/{name}/{shown}")
         address = f"/label/{shown}" if name in ("sign-in", "keys", "search") else address
         address = "/dashboard/nowhere" if name == "lost" else address
         page = visit(who, address, loud=name in ("lost", "sign-in"), **given)
@@ -81,6 +89,8 @@ def show(visit, shown):
             page.wait_for_selector(".label.active")
         if name == "dashboard":
             page.get_by_text("Live.").wait_for()
+        if name == "me":
+            page.get_by_role("region", name="Your tokens").wait_for()
         page.locator("h1, h2").first.wait_for()
         page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
         return page

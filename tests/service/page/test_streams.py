@@ -463,6 +463,36 @@ def test_tokens_are_made_shown_once_and_revoked(visit, server, made):
             client.streams()
 
 
+def test_an_invitation_is_sent_accepted_once_and_found_on_ones_own_page(visit, server, made):
+    stream = made(["one", "two"])
+    boss = visit("root", "/tokens")
+    boss.get_by_label("For whom").fill("eve")
+    boss.get_by_text("Only for some streams").click()
+    boss.get_by_label(stream.name, exact=True).check()
+    boss.get_by_role("button", name="Make an invitation link").click()
+    link = boss.get_by_label("The new link").inner_text()
+    boss.get_by_role("region", name="Invitations").get_by_text("eve").first.wait_for()
+    page = visit(None, link.removeprefix(server.url), loud=True)
+    page.get_by_role("button", name="Accept the invitation").click()
+    page.get_by_role("heading", name="Welcome, eve").wait_for()
+    secret = page.get_by_label("Your token").inner_text()
+    assert "#" not in page.url
+    with aw.Client(server.url, secret) as client:
+        assert [each["name"] for each in client.streams()] == [stream.name]
+    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Label").first.click()
+    press(page, "1")
+    page.get_by_role("link", name="eve").click()
+    page.get_by_role("region", name="Your answers").get_by_text(stream.name).wait_for()
+    again = visit(None, link.removeprefix(server.url), loud=True)
+    again.get_by_role("button", name="Accept the invitation").click()
+    again.get_by_text("This invitation was accepted or withdrawn").first.wait_for()
+    row = page.get_by_role("region", name="Signed-in browsers").locator("tr", has_text="this one")
+    row.get_by_role("button").click()
+    row.get_by_text("Really?").click()
+    page.get_by_label("Token").wait_for()
+
+
 @pytest.mark.parametrize("path", ["/new", "/change/{}", "/import/{}"])
 def test_a_form_that_one_may_not_send_is_not_shown(visit, made, path):
     page = visit("ann", path.format(made([]).name))

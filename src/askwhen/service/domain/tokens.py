@@ -69,18 +69,24 @@ def digest_of(secret: str) -> str:
     return hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=32, person=b"askwhen token").hexdigest()
 
 
-def new_token(
-    name: str, roles: Iterable[str], streams: Sequence[int] | None, expires: float | None
-) -> tuple[str, TokenMade]:
-    """A new token, and the fact to be recorded about it."""
+def check_grant(name: str, roles: Iterable[str]) -> list[str]:
+    """The roles of a token in their order; refused where they or the name are not valid."""
     listed = sorted(set(roles))
     if not listed or not set(listed) <= set(ROLES):
         raise InputError.about("token", "roles", f"some of {', '.join(ROLES)}", listed)
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise InputError.about("token", "name", f"a printable text of 1 to {LONGEST_NAME} characters", name[:200])
+    return listed
+
+
+def new_token(
+    name: str, roles: Iterable[str], streams: Sequence[int] | None, expires: float | None, invitation: str = ""
+) -> tuple[str, TokenMade]:
+    """A new token, and the fact to be recorded about it."""
+    listed = check_grant(name, roles)
     token, secret = secrets.token_hex(6), PREFIX + secrets.token_urlsafe(32)
     given = None if streams is None else sorted(set(streams))
-    return secret, TokenMade(token, name, digest_of(secret), listed, given, expires)
+    return secret, TokenMade(token, name, digest_of(secret), listed, given, expires, invitation)
 
 
 class Tokens:

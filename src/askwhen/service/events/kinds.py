@@ -362,7 +362,10 @@ class Deleted(Fact):
 
 
 class TokenMade(Fact):
-    """A token was made, for some streams or for all; only its hash is stored. In the log of the service."""
+    """A token was made, for some streams or for all; only its hash is stored. In the log of the service.
+
+    ``invitation`` is the number of the invitation that was accepted for it.
+    """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("token made",)
     token: str
@@ -371,6 +374,7 @@ class TokenMade(Fact):
     roles: list[str]
     streams: list[int] | None = None
     expires: float | None = None
+    invitation: str = ""
 
 
 class TokenRevoked(Fact):
@@ -378,6 +382,31 @@ class TokenRevoked(Fact):
 
     event_kinds: ClassVar[tuple[str, ...]] = ("token revoked",)
     token: str
+
+
+class Invited(Fact):
+    """A link was made that gives a token once, until ``expires``; only its hash is stored. In the log of the service.
+
+    ``days`` is how long the token will be valid, None for ever.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("invited",)
+    invitation: str
+    name: str
+    digest: str
+    roles: list[str]
+    expires: float
+    streams: list[int] | None = None
+    days: float | None = None
+    by: str = ""
+
+
+class InvitationWithdrawn(Fact):
+    """An invitation is not valid any more. In the log of the service."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("invitation withdrawn",)
+    invitation: str
+    by: str = ""
 
 
 class SignedIn(Fact):

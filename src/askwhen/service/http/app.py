@@ -45,9 +45,11 @@ from .routes import exports as export_routes
 from .routes import health as health_routes
 from .routes import imports as import_routes
 from .routes import instances as instance_routes
+from .routes import invitations as invitation_routes
 from .routes import label_studio as label_studio_routes
 from .routes import labels as label_routes
 from .routes import openid as openid_routes
+from .routes import own_page as own_page_routes
 from .routes import page as page_routes
 from .routes import questions as question_routes
 from .routes import sign_ins as sign_in_routes
@@ -74,7 +76,9 @@ _HANDLERS: list[Any] = [
     label_routes.router,
     question_routes.progress,
     token_routes.router,
+    invitation_routes.router,
     sign_in_routes.router,
+    own_page_routes.router,
     openid_routes.router,
     webhook_routes.router,
     *export_routes.handlers,

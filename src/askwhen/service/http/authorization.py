@@ -93,6 +93,10 @@ class Authorization:
         """Count a request that is not admitted in the usual way, or refuse it."""
         self._limiter.take(holder.token, self.coordinator.clock.now())
 
+    def count_stranger(self) -> None:
+        """Count a request of an unknown client, or refuse it: all of them together have one rate."""
+        self._limiter.take("stranger:", self.coordinator.clock.now())
+
     def _known(self, request: AnyRequest, now: float) -> Holder:
         """The sender of a request, by a token in its header, a trusted proxy, or the cookie of a browser."""
         proxy, hint = self.options.proxy, ""

@@ -172,10 +172,34 @@ class TokenFacts(msgspec.Struct, omit_defaults=True):
     secret: str | None = None
 
 
+class NewInvitation(msgspec.Struct, forbid_unknown_fields=True):
+    """An invitation to be made: to whom, and the token that it gives. The link is valid for so many ``hours``."""
+
+    name: str
+    roles: list[str]
+    streams: list[str] | None = None
+    days: float | None = None
+    hours: float = 168.0
+
+
+class InvitationFacts(msgspec.Struct, omit_defaults=True):
+    """An invitation; its ``secret`` and its ``link`` only when it is made."""
+
+    invitation: str
+    name: str
+    roles: list[str]
+    expires: float
+    streams: list[str] | None = None
+    days: float | None = None
+    secret: str | None = None
+    link: str | None = None
+
+
 class SignInFacts(msgspec.Struct):
     """A browser that is signed in: by a token, or by an OpenID provider.
 
-    ``seen`` is when it last sent a request since the service started, null where it has not.
+    ``seen`` is when it last sent a request since the service started, null where it has not; ``here`` says whether it
+    is the one that asks, on one's own page.
     """
 
     sign_in: str
@@ -185,6 +209,30 @@ class SignInFacts(msgspec.Struct):
     since: float
     expires: float
     seen: float | None = None
+    here: bool = False
+
+
+class OwnAnswers(msgspec.Struct):
+    """Counts of one's answers in a stream; ``seconds`` is the mean time of an answer."""
+
+    stream: str
+    answers: int
+    unsure: int
+    skipped: int
+    undone: int
+    seconds: float | None = None
+    last: float | None = None
+
+
+class OwnFacts(msgspec.Struct):
+    """The person who asks: roles, tokens, signed-in browsers, answers in streams that are in use."""
+
+    name: str
+    roles: list[str]
+    streams: list[str] | None
+    tokens: list[TokenFacts]
+    sign_ins: list[SignInFacts]
+    answers: list[OwnAnswers]
 
 
 class ReplayFacts(msgspec.Struct):

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from ...errors import AskwhenError
 from ..domain.backlog import MOST_AT_ONCE
+from ..domain.invitations import Invitations
 from ..domain.sign_ins import SignIns
 from ..domain.stream import ServiceStream
 from ..domain.subscribers import Subscribers
@@ -62,7 +63,7 @@ log = logging.getLogger("askwhen.service")
 
 
 class Coordinator:
-    """All streams, tokens, sign-ins and webhooks, and the only place where they are changed.
+    """All streams, tokens, sign-ins, invitations and webhooks, and the only place where they are changed.
 
     Parameters
     ----------
@@ -93,6 +94,7 @@ class Coordinator:
         self.by_number: dict[int, ServiceStream] = {}
         self.tokens = Tokens()
         self.sign_ins = SignIns(self.tokens.changes)
+        self.invitations = Invitations()
         self.webhooks = Webhooks()
         self.idempotency = Idempotency(self.made_by_keys)
         self.subscribers = Subscribers()
@@ -152,6 +154,7 @@ class Coordinator:
             if not isinstance(fact, Created):
                 self.tokens.apply(fact)
                 self.sign_ins.apply(fact, event.time)
+                self.invitations.apply(fact)
                 self.webhooks.apply(fact)
                 return None
         except Exception as error:

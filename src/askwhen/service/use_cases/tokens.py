@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...errors import InputError
-from ..domain.tokens import new_token
+from ..domain.tokens import Holder, new_token
 from ..errors import ConflictError
 from ..events.kinds import TokenMade, TokenRevoked
 from ..runtime.coordinator import Coordinator
@@ -17,9 +17,7 @@ async def make(
     coordinator: Coordinator, name: str, roles: Sequence[str], streams: Sequence[str] | None, days: float | None
 ) -> tuple[str, TokenMade]:
     """A new token: the secret, which is shown once, and the recorded fact."""
-    if streams is not None and not streams:
-        raise InputError("name at least one stream, or leave streams out for all of them.", owner="token")
-    numbers = None if streams is None else [coordinator.stream(name).number for name in streams]
+    numbers = numbers_of(coordinator, streams)
     expires = None if days is None else coordinator.clock.now() + 86400.0 * days
     if not coordinator.tokens.required and ("admin" not in roles or streams is not None or days is not None):
         raise InputError(
@@ -32,6 +30,13 @@ async def make(
         _, done = coordinator.note("token made", fact)
     await asyncio.shield(done)
     return secret, fact
+
+
+def numbers_of(coordinator: Coordinator, streams: Sequence[str] | None) -> list[int] | None:
+    """The numbers of streams by their names; None for all."""
+    if streams is not None and not streams:
+        raise InputError("name at least one stream, or leave streams out for all of them.", owner="token")
+    return None if streams is None else [coordinator.stream(name).number for name in streams]
 
 
 async def revoke(coordinator: Coordinator, token: str) -> None:
@@ -52,20 +57,23 @@ async def revoke(coordinator: Coordinator, token: str) -> None:
 
 
 def names(coordinator: Coordinator, numbers: Iterable[int] | None) -> list[str] | None:
-    """The current names of streams."""
-    return None if numbers is None else sorted(coordinator.by_number[number].name for number in numbers)
+    """The current names of streams; those that were deleted have none."""
+    known = coordinator.by_number
+    return None if numbers is None else sorted(known[number].name for number in numbers if number in known)
 
 
 async def all_facts(coordinator: Coordinator) -> list[dict[str, Any]]:
     """All tokens, without their secrets."""
     await coordinator.commits.settled()
-    return [
-        {
-            "token": holder.token,
-            "name": holder.name,
-            "roles": sorted(holder.roles),
-            "streams": names(coordinator, holder.streams),
-            "expires": holder.expires,
-        }
-        for holder in coordinator.tokens.all()
-    ]
+    return [facts(coordinator, holder) for holder in coordinator.tokens.all()]
+
+
+def facts(coordinator: Coordinator, holder: Holder) -> dict[str, Any]:
+    """A token as it is shown, without its secret."""
+    return {
+        "token": holder.token,
+        "name": holder.name,
+        "roles": sorted(holder.roles),
+        "streams": names(coordinator, holder.streams),
+        "expires": holder.expires,
+    }

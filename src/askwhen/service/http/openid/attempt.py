@@ -1,6 +1,6 @@
 """One attempt to sign in, which the browser keeps in a cookie until the provider sends it back.
 
-Nothing of it is kept here, so that an attempt survives a restart, and nobody can fill the memory with attempts.
+Nothing of it is kept here, so that an attempt survives a restart, and attempts cannot fill the memory.
 """
 
 from __future__ import annotations

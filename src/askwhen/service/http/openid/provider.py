@@ -43,7 +43,7 @@ class User(NamedTuple):
 
 
 class Provider:
-    """Client of the provider. It is asked for the first time when somebody signs in."""
+    """Client of the provider. The first sign-in sends the first request."""
 
     def __init__(self, openid: OpenId) -> None:
         self._openid = openid

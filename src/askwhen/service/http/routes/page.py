@@ -30,6 +30,8 @@ TITLES = {
     "change": "Settings",
     "import": "Import",
     "tokens": "Tokens",
+    "me": "You",
+    "invitation": "Invitation",
 }
 SHARED = ("api.js", "dom.js", "shell.js")
 ASKING = (
@@ -57,6 +59,7 @@ PARTS = {
     ),
     "dashboard": ("charts.js", "figures.js", "plain.js", "specialists.js", "remaining.js"),
     "tokens": ("twice.js", "devices.js"),
+    "me": ("twice.js", "devices.js"),
     "import": ("readers.js", "columns.js", "labels.js", "sending.js", "withdrawals.js", "fields.js", "instance.js"),
 }
 """The modules that a page needs, preloaded, so that the browser does not discover them one after the other."""
@@ -117,6 +120,18 @@ async def form(request: AnyRequest, like: str | None = None) -> Response[bytes]:
 async def tokens(request: AnyRequest) -> Response[bytes]:
     """The tokens."""
     return await _shell(request, "tokens")
+
+
+@get("/me", include_in_schema=False)
+async def me(request: AnyRequest) -> Response[bytes]:
+    """One's own page."""
+    return await _shell(request, "me")
+
+
+@get("/invitation", include_in_schema=False)
+async def invitation(request: AnyRequest) -> Response[bytes]:
+    """An invitation; its secret is in the part of the address that only the page reads."""
+    return await _shell(request, "invitation")
 
 
 @get("/label/{name:str}", include_in_schema=False)
@@ -186,7 +201,7 @@ async def asset(request: AnyRequest, file: str) -> Response[bytes]:
 
 
 handlers: list[Any] = [
-    *(home, form, tokens, label, review, browse, dashboard, changing, importing, asset),
+    *(home, form, tokens, me, invitation, label, review, browse, dashboard, changing, importing, asset),
     sign_in.router,
     guess_routes.guess,
     dashboard_routes.seen,

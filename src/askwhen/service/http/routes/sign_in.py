@@ -9,7 +9,7 @@ from litestar import Response, Router, delete, get, post
 
 from ...domain.sign_ins import browser_of
 from ...errors import NoRolesError, NotSignedInError
-from ...use_cases import sign_ins
+from ...use_cases import invitations, sign_ins, tokens
 from ..authorization import PROXIED, AnyRequest, authorization_of
 from ..cookies import check_site, cookie_of, no_cookie, token_in
 
@@ -38,6 +38,22 @@ class SignIn(msgspec.Struct, forbid_unknown_fields=True):
     """The token to sign in with."""
 
     token: str
+
+
+class Acceptance(msgspec.Struct, forbid_unknown_fields=True):
+    """The secret of an invitation, from its link."""
+
+    secret: str
+
+
+class Accepted(msgspec.Struct):
+    """The token that an invitation has given, with its secret."""
+
+    name: str
+    roles: list[str]
+    streams: list[str] | None
+    secret: str
+    expires: float | None
 
 
 async def session(request: AnyRequest) -> Session:
@@ -78,6 +94,22 @@ async def signed_in(request: AnyRequest, data: SignIn) -> Response[Session]:
     return Response(session, cookies=[cookie_of(secret, request.url.scheme == "https", auth.options.root)])
 
 
+@post("/invitation", include_in_schema=False, status_code=200, request_max_body_size=LARGEST)
+async def accepted(request: AnyRequest, data: Acceptance) -> Response[Accepted]:
+    """Accept an invitation: it makes a token, which is in this reply and nowhere else, and signs the browser in."""
+    check_site(request)
+    auth = authorization_of(request)
+    coordinator = auth.coordinator
+    coordinator.check()
+    auth.count_stranger()
+    secret, fact = await invitations.accept(coordinator, data.secret.strip())
+    await end_sign_in(request)
+    browser = browser_of(request.headers.get("user-agent", ""))
+    own = await sign_ins.by_token(coordinator, coordinator.tokens.find(fact.token), browser)
+    reply = Accepted(fact.name, fact.roles, tokens.names(coordinator, fact.streams), secret, fact.expires)
+    return Response(reply, cookies=[cookie_of(own, request.url.scheme == "https", auth.options.root)])
+
+
 async def end_sign_in(request: AnyRequest) -> None:
     """End the sign-in of the browser that sends a request, if it has one."""
     coordinator = authorization_of(request).coordinator
@@ -98,4 +130,4 @@ async def signed_out(request: AnyRequest) -> Response[Session]:
     return Response(Session(auth.is_open), cookies=[no_cookie(request.url.scheme == "https", auth.options.root)])
 
 
-router = Router("/session", route_handlers=[who, signed_in, signed_out])
+router = Router("/session", route_handlers=[who, signed_in, accepted, signed_out])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from litestar import Router, delete, get, post
 
 from ....errors import InputError
@@ -13,13 +11,18 @@ from ..request_checks import ROLE
 from ..schemas import NewToken, TokenFacts
 
 
+def check_days(days: float | None) -> None:
+    """Refuse days for which no token can be valid."""
+    if days is not None and not 0.0 < days <= 36500.0:
+        raise InputError("days must be above 0 and at most 36,500.", owner="token", parameter="days")
+
+
 @post("/", opt={ROLE: "admin"}, summary="Make a token")
 async def made(request: AnyRequest, data: NewToken) -> TokenFacts:
     """The secret is in this reply and nowhere else."""
     auth = authorization_of(request)
     auth.holder(request, "admin")
-    if data.days is not None and not (math.isfinite(data.days) and 0.0 < data.days <= 36500.0):
-        raise InputError("days must be above 0 and at most 36,500.", owner="token", parameter="days")
+    check_days(data.days)
     secret, fact = await tokens.make(auth.coordinator, data.name, data.roles, data.streams, data.days)
     return TokenFacts(
         fact.token, fact.name, fact.roles, tokens.names(auth.coordinator, fact.streams), fact.expires, secret

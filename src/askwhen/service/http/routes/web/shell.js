@@ -36,7 +36,7 @@ function bar() {
       !name && may("admin") && link("/new", "New stream"),
       !name && may("admin") && link("/tokens", "Tokens"),
     ),
-    session.name && el("span", { class: "me" }, session.name,
+    session.name && el("span", { class: "me" }, session.open ? session.name : el("a", { href: linked("/me"), "aria-current": here("/me") }, session.name),
       (!session.proxied || session.leave) &&
         el("button", { type: "button", class: "quiet", onclick: leave }, session.open ? "Change name" : "Sign out")),
   );

@@ -1,4 +1,4 @@
-// Tokens are made here, shown once, and revoked; sign-ins are listed and ended.
+// Tokens and invitations are made here, shown once, and ended; so are sign-ins.
 
 import { el, put, say } from "./dom.js";
 import { call, session } from "./api.js";
@@ -10,23 +10,42 @@ const ROLES = [["annotator", "answers questions"], ["reviewer", "decides, export
 let places;
 
 page(async (main) => {
-  places = { list: el("div", {}), made: el("div", {}), wrong: el("div", {}), here: el("div", {}), unended: el("div", {}) };
+  places = { list: el("div", {}), made: el("div", {}), wrong: el("div", {}), here: el("div", {}), unended: el("div", {}), invited: el("div", {}) };
   const streams = await call("GET", "/v1/streams?archived=true");
   put(main, el("div", { class: "head" }, el("h1", {}, "Tokens")),
     session.open && el("p", { class: "warning" }, "No token was made yet: everyone who reaches this service may do everything. The first one must be for an admin, and from then on everyone needs one."),
-    el("div", { class: "two" }, el("section", { class: "card" }, el("h2", {}, "In use"), places.list), form(streams)),
+    el("div", { class: "two" }, el("section", { class: "card" }, el("h2", {}, "In use"), places.list, places.invited), form(streams)),
     el("section", { class: "card" }, el("h2", {}, "Signed in"), places.unended, places.here));
   await show();
 });
 
 async function show() {
-  const [found, present] = await Promise.all([call("GET", "/v1/tokens"), call("GET", "/v1/sign-ins")]);
+  const [found, present, invited] = await Promise.all(["tokens", "sign-ins", "invitations"].map((what) => call("GET", `/v1/${what}`)));
   put(places.here, devices(present, true, end));
-  put(places.list, found.length ? el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tokens in use" }, el("table", { class: "tokens" },
-    el("thead", {}, el("tr", {}, ["Name", "May", "Revoke"].map((text) => el("th", { scope: "col", class: "text" }, text)))),
+  put(places.invited, invited.length > 0 && [el("h3", {}, "Invitations that wait"),
+    table("Invitations", "Withdraw", invited, (each) => withdraw(each), (each) => `, until ${moment(each.expires)}`)]);
+  put(places.list, found.length ? table("Tokens in use", "Revoke", found, (each) => revoke(each), (each) => each.expires ? `, until ${new Date(1000 * each.expires).toLocaleDateString()}` : "") : el("p", { class: "read" }, "None."));
+}
+
+const moment = (time) => new Date(1000 * time).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+
+function table(title, verb, found, button, until) {
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, el("table", { class: "tokens" },
+    el("thead", {}, el("tr", {}, ["Name", "May", verb].map((text) => el("th", { scope: "col", class: "text" }, text)))),
     el("tbody", {}, found.map((each) => el("tr", {}, el("th", { scope: "row", class: "text" }, each.name), el("td", { class: "text" }, each.roles.join(", "),
-      el("br"), el("span", { class: "read" }, each.streams ? `only ${each.streams.join(", ")}` : "all streams",
-        each.expires ? `, until ${new Date(1000 * each.expires).toLocaleDateString()}` : "")), el("td", { class: "text" }, revoke(each))))))) : el("p", { class: "read" }, "None."));
+      el("br"), el("span", { class: "read" }, each.streams ? `only ${each.streams.join(", ")}` : "all streams", until(each))), el("td", { class: "text" }, button(each)))))));
+}
+
+function withdraw(each) {
+  return twice("Withdraw", `the invitation of ${each.name}`, async () => {
+    try {
+      await call("DELETE", `/v1/invitations/${each.invitation}`);
+      say(`The invitation of ${each.name} was withdrawn.`);
+      await show();
+    } catch (error) {
+      put(places.wrong, problem(words(error)));
+    }
+  });
 }
 
 function revoke(each) {
@@ -62,24 +81,31 @@ function form(streams) {
     el("fieldset", {}, el("legend", {}, "Roles"), roles),
     some.length > 0 && el("details", {}, el("summary", {}, "Only for some streams"), el("fieldset", {}, el("legend", {}, "Streams; none chosen means all"), some)),
     el("div", { class: "field" }, el("label", { for: "days" }, "Valid for so many days; left empty, without an end"), days),
-    el("button", { class: "main" }, "Make it"), places.wrong, places.made);
-  made.addEventListener("submit", async (event) => {
-    event.preventDefault();
+    el("div", { class: "row" }, el("button", { class: "main" }, "Make it"),
+      !session.open && el("button", { type: "button", onclick: () => send(true) }, "Make an invitation link")),
+    !session.open && el("p", { class: "read" }, "The link gives the token once, to the first person who accepts it within a week."),
+    places.wrong, places.made);
+  const send = async (inviting) => {
+    if (!made.reportValidity()) return;
     const chosen = (kind) => [...made.querySelectorAll(`input[name=${kind}]:checked`)].map((each) => each.value);
     const body = { name: name.value.trim(), roles: chosen("role") };
     if (chosen("stream").length) body.streams = chosen("stream");
     if (days.value) body.days = Number(days.value);
     put(places.wrong);
     try {
-      const found = await call("POST", "/v1/tokens", body);
-      put(places.made, el("p", {}, `The token of ${found.name}. It is shown this once:`),
-        el("pre", { class: "secret", tabindex: 0, role: "region", "aria-label": "The new token" }, found.secret));
-      say("The token was made.");
+      const found = await call("POST", inviting ? "/v1/invitations" : "/v1/tokens", body);
+      put(places.made, el("p", {}, inviting ? `Send this link to ${found.name}, and to no one else. It is shown this once:` : `The token of ${found.name}. It is shown this once:`),
+        el("pre", { class: "secret", tabindex: 0, role: "region", "aria-label": inviting ? "The new link" : "The new token" }, inviting ? found.link : found.secret));
+      say(inviting ? "The invitation was made." : "The token was made.");
       if (session.open) put(places.wrong, problem("From now on everyone needs a token: keep this one, and sign in with it."));
       else await show();
     } catch (error) {
       put(places.wrong, problem(words(error)));
     }
+  };
+  made.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(false);
   });
   return made;
 }
