@@ -20,6 +20,11 @@ class Library:
     def value(self, label):
         return 2 * self.labels.index(label) - 1 if self.two else label
 
+    def said(self, said):
+        if said.shares is not None:
+            return {self.value(label): share for label, share in said.shares.items()}
+        return (self.value(said.label), said.confidence)
+
     def follow(self, events):
         for event in events:
             fact = facts_of(event)
@@ -27,7 +32,8 @@ class Library:
                 self.rows[event.seq] = row_codec.from_bytes(event.row)
                 time = event.time if self.sampler.engine.needs_time else None
                 decision = None if fact.repeats is None else "certain"
-                ask = self.sampler.play(row_codec.from_bytes(event.row), time, decision).ask
+                advice = None if fact.advice is None else {name: self.said(each) for name, each in fact.advice.items()}
+                ask = self.sampler.play(row_codec.from_bytes(event.row), time, decision, advice=advice).ask
                 word = self.labels[(ask.prediction + 1) // 2] if self.two else ask.prediction
                 assert (fact.round, fact.prediction, fact.asked) == (ask.round, word, ask.query)
                 assert (fact.margin, fact.probability) == (ask.margin, ask.probability)

@@ -209,6 +209,14 @@ class Advisers:
             if place >= 0:
                 self.between[a, b].settle(place, levels, P, wrong[a], wrong[b])
 
+    def rename(self, label: Any, new: Any) -> None:
+        """Give a label another name, also where an adviser named it in a question that is still open."""
+        for question in self.waiting.values():
+            question.said[:] = [
+                each._replace(statement=each.statement._replace(word=new)) if each.statement.word == label else each
+                for each in question.said
+            ]
+
     def forget(self, number: int, P: float) -> None:
         """Count a question that will never be answered."""
         question = self.waiting.pop(number, None)

@@ -15,6 +15,7 @@ import msgspec
 
 from ..errors import NotFoundError, StoreError
 from ..events.kinds import (
+    Advised,
     Changed,
     Commented,
     Corrected,
@@ -50,7 +51,7 @@ from .repeats import content_of
 from .setting_changes import Changes, changed, relabelled
 from .summary import StreamSummary
 
-_NOT_ABOUT_QUESTIONS = (Volunteered, Received, Handled, Commented, Flagged)
+_NOT_ABOUT_QUESTIONS = (Volunteered, Received, Handled, Commented, Flagged, Advised)
 """Facts about an instance that do not change its question."""
 
 
@@ -215,7 +216,7 @@ class EventSourcedStream:
 
     def replay(self, event: Event, fact: Instance) -> None:
         """Play a stored round again, and require the stored decision, bit for bit."""
-        ask, coin, _, _ = self.model.ask(row_codec.from_bytes(event.row), event.time, decision_of(fact))
+        ask, coin, _, _ = self.model.ask(row_codec.from_bytes(event.row), event.time, decision_of(fact), fact.advice)
         found = (ask.round, self.model.word(ask.prediction), ask.margin, ask.probability, coin, ask.query)
         stored = (fact.played, fact.prediction, fact.margin, fact.probability, fact.coin, fact.asked)
         certainty = self.model.least_certain(fact.certainty)  # earlier versions stored smaller ones
@@ -254,8 +255,8 @@ class EventSourcedStream:
             self.state.received.remove(fact.received)
         elif isinstance(fact, Commented):
             self.questions.add_comment(event.question)
-        elif isinstance(fact, Flagged):
-            pass  # only the listing knows flags
+        elif isinstance(fact, (Flagged, Advised)):
+            pass  # only the listing knows flags, and advice that came too late changes nothing
         elif event.question is not None:
             self.questions.apply(event.question, fact, event.time)
         elif isinstance(fact, Renamed):
@@ -294,6 +295,8 @@ class EventSourcedStream:
         self.questions.change(self.settings)
         if "budget" in changes:
             self.model.change_budget(self.settings, self.questions.stored.asked)
+        if "advisers" in changes:
+            self.model.add_advisers(self.settings)
 
     def _add_labels(self, seq: int, labels: list[str]) -> None:
         """Offer more labels; where they are not open, a model that knows them follows, with ``Replayed``."""

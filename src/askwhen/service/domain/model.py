@@ -13,6 +13,7 @@ from ...algorithms import algorithm
 from ...contracts.sampler import Parts
 from ...engine import promise_log
 from ...engine.engine import Engine
+from ...engine.inputs.advice import ANY, MOST_ADVISERS, check_advisers
 from ...engine.inputs.two_labels import Pair
 from ...engine.label_spaces import LabelSets
 from ...errors import InputError, SnapshotError
@@ -23,6 +24,7 @@ from ...sampler import Sampler
 from ...snapshot import engine_state, file_format
 from ...trace.trace import RoundResult
 from ..events import label_sets
+from ..events.advice import Advice, Said
 from ..events.settings import MOST_OPEN, OPEN, Budget, Settings
 from . import row_codec
 from .features import kinds_of_features, schema_of_features, schema_of_model
@@ -80,19 +82,21 @@ class Model:
         self.has_budget = isinstance(sampler.rule, BudgetRule)
         self.has_promise = isinstance(sampler.rule, PromiseRule)
 
-    def ask(self, x: Any, time: float, decision: Any = None) -> RoundResult:
+    def ask(self, x: Any, time: float, decision: Any = None, advice: Advice | None = None) -> RoundResult:
         """Play a round; ``decision`` replaces that of the rule, see ``Sampler.play``."""
-        return self.sampler.play(x, time if self.needs_time else None, decision)
+        heard = None if advice is None else self._heard(advice)
+        return self.sampler.play(x, time if self.needs_time else None, decision, advice=heard)
 
-    def guess(self, x: Any) -> Guess:
+    def guess(self, x: Any, advice: Advice | None = None) -> Guess:
         """The current prediction for an instance and the probability that it is right, without playing a round."""
-        return self.guesses([x])[0]
+        return self.guesses([x], [advice])[0]
 
-    def guesses(self, instances: Sequence[Any]) -> list[Guess]:
-        """The same for many instances."""
+    def guesses(self, instances: Sequence[Any], advice: Sequence[Advice | None] = ()) -> list[Guess]:
+        """The same for many instances; where any comes with advice, there is an entry for each of them."""
         if self.sampler.classes == [] or not instances:
             return [(None, None)] * len(instances)
-        margins = self.sampler.margins(row_codec.stacked(instances), live=True)  # works before anything was learnt
+        said = self._columns(advice)
+        margins = self.sampler.margins(row_codec.stacked(instances), live=True, advice=said)  # also before any label
         engine = self.sampler.engine
         if engine.classes is None:
             found = engine.probabilities(margins)
@@ -107,6 +111,46 @@ class Model:
             return [(label_sets.written(each), None) for each in sets]
         classes, shares = self.sampler.classes or [], engine.shares(margins).max(axis=1)
         return [(classes[i], float(p)) for i, p in zip(margins.argmax(axis=1), shares, strict=True)]
+
+    @property
+    def advisers(self) -> list[str]:
+        """The advisers that the sampler has an account of."""
+        return self.sampler.advisers or []
+
+    def _heard(self, advice: Advice) -> dict[str, Any]:
+        """Advice as the sampler takes it.
+
+        Of the advisers of one instance beyond the most that a sampler can have, nothing is heard: more may have come to
+        a backlog, where they are not counted, before the first of them is decided.
+        """
+        known = self.advisers
+        new = [name for name in advice if name not in known]
+        beyond = new[max(MOST_ADVISERS - len(known), 0) :]
+        return {name: self._statement(said) for name, said in advice.items() if name not in beyond}
+
+    def _statement(self, said: Said) -> Any:
+        if said.shares is not None:
+            return {self.value(label): share for label, share in said.shares.items()}
+        label = self.value(said.label or "")
+        return label if said.confidence is None else (label, said.confidence)
+
+    def _columns(self, advice: Sequence[Advice | None]) -> dict[str, list[Any]] | None:
+        """The advice of many instances by adviser; of advisers who were never heard, nothing can be made of it."""
+        known = self.advisers
+        spoken = {name for each in advice if each is not None for name in each}
+        found = {
+            name: [None if not each or name not in each else self._statement(each[name]) for each in advice]
+            for name in known
+            if name in spoken
+        }
+        return found or None
+
+    def add_advisers(self, settings: Settings) -> None:
+        """Take advice from more advisers from now on, those of other settings."""
+        engine, (names, is_open) = self.sampler.engine, check_advisers("stream", settings.advisers)
+        if engine.advisers is not None:
+            engine.advisers.take_up([name for name in names if name not in engine.advisers.names], engine)
+            engine.advisers.is_open = is_open
 
     def least_certain(self, certainty: float | None) -> float | None:
         """A stored certainty, or if that is larger, the least that the sampler gives to a label it predicts."""
@@ -160,6 +204,8 @@ class Model:
             self._name([new if each == label else each for each in self.pair])
         elif label in self.sampler.engine.places:  # an open label is a class only once the model has learnt it
             self.sampler.engine.rename(label, new)
+        if self.sampler.engine.advisers is not None:
+            self.sampler.engine.advisers.rename(label, new)
 
     def change_budget(self, settings: Settings, asked: int) -> None:
         """Ask by the budget of other settings from now on; ``asked`` questions were paid so far."""
@@ -267,7 +313,10 @@ def build(settings: Settings) -> Sampler:
         return _of_sets(settings, rule, prepare)
     learner = _learner(made.learner, settings)
     how: dict[str, Any] = {"seed": settings.seed, "classes": classes, "most_classes": MOST_OPEN}
-    sampler = Sampler(learner, rule, made.drift, prepare, schema=schema_of_features(settings.features), **how)
+    how |= {"schema": schema_of_features(settings.features), "advisers": settings.advisers}
+    if settings.advisers is not None and classes is None:
+        how["labels"] = [-1, 1]  # as advice names them, which may come before any label
+    sampler = Sampler(learner, rule, made.drift, prepare, **how)
     sampler.engine.limits_certainty = settings.certainty == 2
     return sampler
 
@@ -307,8 +356,9 @@ def warm(settings: Settings) -> None:
     model, x = _scratch(settings)
     label = "a" if settings.labels == OPEN else settings.labels[0]
     label = label_sets.written([label]) if settings.several else label
+    advice = _scratch_advice(settings, label)
     for time in range(_MOST_WARMING):
-        ask = model.ask(x, float(time)).ask
+        ask = model.ask(x, float(time), None, advice).ask
         if ask.query:
             model.tell(ask.round, label)
             return
@@ -317,8 +367,17 @@ def warm(settings: Settings) -> None:
 def warm_guesses(settings: Settings) -> None:
     """Compile what ``Model.guess`` needs for a stream with these settings, in addition to its rounds."""
     model, x = _scratch(settings)
-    model.ask(x, 0.0)
-    model.guess(x)
+    advice = _scratch_advice(settings, "a" if settings.labels == OPEN else settings.labels[0])
+    model.ask(x, 0.0, None, advice)
+    model.guess(x, advice)
+
+
+def _scratch_advice(settings: Settings, label: str) -> Advice | None:
+    """Advice of two advisers, who are then compared with each other."""
+    if settings.advisers is None:
+        return None
+    names = ["a", "b"] if settings.advisers == ANY else settings.advisers[:2]
+    return {name: Said(label, 0.8) for name in names}
 
 
 def _scratch(settings: Settings) -> tuple[Model, Any]:

@@ -26,7 +26,7 @@ from . import row_codec
 from .model import Model
 from .question_snapshot import QuestionSnapshot
 from .questions import UNPLAYED
-from .setting_changes import changed
+from .setting_changes import Changes, changed
 
 
 class Retraining:
@@ -45,7 +45,8 @@ class Retraining:
     pair : list of str, optional
         The labels of a model of two, the negative one first.
     created : Settings, optional
-        The settings that the stream was created with: their budget holds until the log has another one.
+        The settings that the stream was created with: their budget holds until the log has another one, and their
+        advisers until it has more.
     names : LabelNames, optional
         The names that labels in the events are to have, where labels have changed: decisions of the log are taken over.
 
@@ -71,7 +72,9 @@ class Retraining:
         created: Settings | None = None,
         names: LabelNames | None = None,
     ) -> None:
-        self._settings = settings if created is None else msgspec.structs.replace(settings, budget=created.budget)
+        self._settings = settings
+        if created is not None:
+            self._settings = msgspec.structs.replace(settings, budget=created.budget, advisers=created.advisers)
         self.model = Model(self._settings, pair=pair)
         self._asked = 0
         self._copies: dict[int, int] = {}
@@ -94,10 +97,17 @@ class Retraining:
                 self._tell(event.question, fact.label if isinstance(fact, Told) else None)
             elif isinstance(fact, Volunteered) and fact.learnt and event.question is not None:
                 self._learn(event.question, fact)
-            elif isinstance(fact, SettingsChanged) and "budget" in fact.changes:
-                self._settings = changed(self._settings, {"budget": fact.changes["budget"]})
-                self.model.change_budget(self._settings, self._asked)
+            elif isinstance(fact, SettingsChanged):
+                self._change(fact)
             self.seq = event.seq
+
+    def _change(self, fact: SettingsChanged) -> None:
+        of_model: Changes = {name: fact.changes[name] for name in ("budget", "advisers") if name in fact.changes}
+        self._settings = changed(self._settings, of_model)
+        if "budget" in of_model:
+            self.model.change_budget(self._settings, self._asked)
+        if "advisers" in of_model:
+            self.model.add_advisers(self._settings)
 
     def _learn(self, round: int, fact: Volunteered) -> None:
         label = self._given.get(round, fact.label)
@@ -113,7 +123,7 @@ class Retraining:
         kept: Any = (fact.asked, fact.probability) if self._keep else None
         if fact.repeats is not None:
             kept, self._copies[fact.round] = "certain", fact.repeats
-        ask = self.model.ask(x, event.time, kept).ask
+        ask = self.model.ask(x, event.time, kept, fact.advice).ask
         self._asked += ask.query and fact.repeats is None
         if ask.query and fact.asked:
             self.played[fact.round] = ask.round

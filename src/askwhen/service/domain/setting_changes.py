@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ...engine.inputs.advice import ANY
 from ...errors import InputError
 from ..events.enum_errors import explained
 from ..events.kinds import LabelsAdded, LabelsMerged
@@ -21,7 +22,7 @@ from .model import check_budget_change
 
 CHANGEABLE = (
     *("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view", "mode", "backlog"),
-    *("budget", "labels", "repeats", "tags", "about", "colours", "guidelines"),
+    *("budget", "labels", "repeats", "tags", "about", "colours", "guidelines", "advisers", "advice"),
 )
 _NESTED = ("view", "backlog", "about", "colours")
 _OF_LABELS = ("about", "colours")
@@ -86,6 +87,8 @@ def differences(settings: Settings, changes: Changes) -> Changes:
     check_settings(new)
     if new.budget != settings.budget:
         check_budget_change(settings, new)
+    if new.advisers != settings.advisers:
+        _check_more_advisers(settings, new)
     before, after = msgspec.to_builtins(settings), msgspec.to_builtins(new)
     found = _different(before, after, CHANGEABLE)
     for name in found.keys() & set(_NESTED):
@@ -93,6 +96,25 @@ def differences(settings: Settings, changes: Changes) -> Changes:
     for name in found.keys() & set(_OF_LABELS):
         found[name] |= dict.fromkeys(before[name].keys() - after[name].keys())
     return found
+
+
+def _check_more_advisers(before: Settings, after: Settings) -> None:
+    """Refuse to begin or end with advice in the middle of a stream, or to take an adviser away."""
+    if before.advisers is None or after.advisers is None:
+        raise InputError(
+            "a stream takes advice from its first instance on, or never; make another stream like it.",
+            owner="stream",
+            parameter="advisers",
+        )
+    if before.advisers == ANY:
+        raise InputError(
+            "any adviser is taken here, and those that came cannot be taken away.", owner="stream", parameter="advisers"
+        )
+    gone = [] if after.advisers == ANY else [name for name in before.advisers if name not in after.advisers]
+    if gone:
+        raise InputError(
+            f"advisers can be added, and not taken away: {gone[0]!r} is missing.", owner="stream", parameter="advisers"
+        )
 
 
 def _is_same_set(before: Settings, after: Settings) -> bool:

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ...engine.inputs.advice import ANY, check_advice
 from ...errors import AskwhenError, InputError
 from ...rules.budget import labels_by
 from ..errors import ConflictError, SetAsideError
 from ..events import label_sets
+from ..events.advice import GivenAdvice, packed, unpacked
 from ..events.kinds import (
     WITHHELD,
     Commented,
@@ -61,7 +63,7 @@ DecidedRound = tuple[Event, Instance]
 
 
 class NewInstance(NamedTuple):
-    """A validated instance: features, what annotators see, key, priority, subject, source, place in the backlog."""
+    """A checked instance: features, what annotators see, key, priority, subject, source, place in a backlog, advice."""
 
     x: Any
     shown: bytes | None = None
@@ -70,6 +72,7 @@ class NewInstance(NamedTuple):
     subject: str | None = None
     source: str | None = None
     place: int = 0
+    advice: GivenAdvice | None = None
 
 
 class ServiceStream:
@@ -293,6 +296,7 @@ class ServiceStream:
             new.priority,
             row,
             new.shown,
+            packed(new.advice),
         )
         self.backlog.add(item)
         return item
@@ -303,7 +307,8 @@ class ServiceStream:
         if item is None:
             return None
         x = row_codec.from_bytes(item.row)
-        new = NewInstance(x, item.shown, item.key, item.priority, item.subject, item.source, item.place)
+        given = unpacked(item.advice)
+        new = NewInstance(x, item.shown, item.key, item.priority, item.subject, item.source, item.place, given)
         found = self.play(new, now)
         self.backlog.take(self.number, [item.place])
         return found
@@ -413,7 +418,10 @@ class ServiceStream:
         time, row = self._time(now), row_codec.to_bytes(new.x)
         content = current.content(row, new.shown)
         known = self.questions.stored.answered.get(content)
-        ask, coin, switched, level = current.model.ask(new.x, time, None if known is None else "certain")
+        advice = None if new.advice is None else self.label_names.advice(new.advice)
+        if advice is not None and not new.place:  # others of its batch may have brought new advisers meanwhile
+            check_advice("instance", advice, current.model.advisers, self.settings.advisers == ANY)
+        ask, coin, switched, level = current.model.ask(new.x, time, None if known is None else "certain", advice)
         why = ASKED if ask.query else COIN if ask.probability > 0.0 else SPENT if self.model.has_budget else SURE
         back = self._add_to_backlog(new, row, time).place if ask.withheld else 0
         fact = Instance(
@@ -439,6 +447,7 @@ class ServiceStream:
             ask.withheld,
             back,
             new.key[2:] if ask.withheld and new.key is not None else None,
+            advice,
         )
         key = f"{WITHHELD}{back}" if ask.withheld else new.key
         seq = current.seq + 1

@@ -8,6 +8,7 @@ import msgspec
 
 from ..errors import StoreError
 from ..store.records import Event
+from .advice import Advice
 from .settings import Settings
 
 
@@ -37,6 +38,8 @@ class Instance(Fact):
 
     With a promise, ``expected`` is the probability that the prediction is wrong, on which the account has bet. A label
     that is ``withheld`` is not delivered: its instance, whose id is ``id``, goes ``back`` to the backlog at that place.
+
+    ``advice`` is what advisers had said before the random draw.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("instance",)
@@ -62,6 +65,7 @@ class Instance(Fact):
     withheld: bool = False
     back: int = 0
     id: str | None = None
+    advice: Advice | None = None
 
     @property
     def is_question(self) -> bool:
@@ -174,6 +178,18 @@ class Flagged(Fact):
     instance: int
     annotator: str
     flagged: bool = True
+
+
+class Advised(Fact):
+    """Advisers said something of an instance after its decision: it is shown, and never counted.
+
+    ``instance`` is its event.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("advised",)
+    instance: int
+    advice: Advice
+    by: str = ""
 
 
 class Told(Fact):

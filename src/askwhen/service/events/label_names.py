@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import msgspec
 
 from ..store.records import Event
+from .advice import Advice, GivenAdvice
 from .kinds import (
+    Advised,
     Answered,
     Corrected,
     Fact,
@@ -21,7 +23,7 @@ from .kinds import (
 )
 
 _WITH_LABEL = (Answered, Corrected, Received, Reviewed, Told, Volunteered)
-_KINDS = frozenset(kind for each in (Instance, *_WITH_LABEL) for kind in each.event_kinds)
+_KINDS = frozenset(kind for each in (Instance, Advised, *_WITH_LABEL) for kind in each.event_kinds)
 
 Relabelled = tuple[int, str, str]
 """The event that changed a label, its name until then, and its name since."""
@@ -46,6 +48,16 @@ class LabelNames:
                 label = since
         return label
 
+    def advice(self, given: GivenAdvice) -> Advice:
+        """Advice with the current names of its labels."""
+        if not self._changes:
+            return given.said
+
+        def name(label: str) -> str:
+            return self.now(label, given.seq) or label
+
+        return {adviser: said.renamed(name) for adviser, said in given.said.items()}
+
     def event(self, event: Event) -> Event:
         """An event with the current names of its labels."""
         if not self._changes or event.kind not in _KINDS or event.seq > self._changes[-1][0]:
@@ -57,8 +69,13 @@ class LabelNames:
         fact: Fact = facts_of(event)
         if isinstance(fact, Instance):
             return msgspec.structs.replace(
-                fact, prediction=self.now(fact.prediction, event.seq), answer=self.now(fact.answer, event.seq)
+                fact,
+                prediction=self.now(fact.prediction, event.seq),
+                answer=self.now(fact.answer, event.seq),
+                advice=None if fact.advice is None else self.advice(GivenAdvice(event.seq, fact.advice)),
             )
+        if isinstance(fact, Advised):
+            return msgspec.structs.replace(fact, advice=self.advice(GivenAdvice(event.seq, fact.advice)))
         if isinstance(fact, _WITH_LABEL):
             return msgspec.structs.replace(fact, label=self.now(fact.label, event.seq))
         return fact

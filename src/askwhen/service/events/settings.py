@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from ...data.hashing import DEFAULT_FEATURES
+from ...engine.inputs.advice import check_advisers
 from ...errors import InputError
 from .instance_display import View, check_view
 
@@ -94,7 +95,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     large. With ``several``, any number of the labels may apply to an instance. With ``repeats``, an instance whose
     content was answered before takes that answer, as in new streams. ``tags`` are words by which a stream is found.
     ``about`` describes labels, ``colours`` gives them colours, and ``guidelines`` tell people how to decide, as
-    Markdown.
+    Markdown. ``advisers`` are those whose advice may come with an instance, by name, or "any"; ``advice`` shows it to
+    annotators before they answer.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -123,6 +125,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     about: dict[str, str] = {}
     colours: dict[str, Literal["orange", "sky", "green", "yellow", "blue", "red", "pink", "grey"]] = {}
     guidelines: str = ""
+    advisers: list[str] | Literal["any"] | None = None
+    advice: bool = False
 
 
 def check_settings(settings: Settings) -> None:
@@ -140,6 +144,15 @@ def check_settings(settings: Settings) -> None:
             owner="stream",
             parameter="several",
         )
+    if settings.advisers is not None:
+        check_advisers("stream", settings.advisers)
+        if settings.several:
+            raise InputError(
+                "an adviser names one label, so a stream takes no advice where several labels may apply at once; leave "
+                "out advisers, or several.",
+                owner="stream",
+                parameter="advisers",
+            )
     _check_words(settings)
     if not 1 <= settings.slots <= MOST_SLOTS:
         _refuse("slots", f"between 1 and {MOST_SLOTS}", settings.slots)

@@ -48,9 +48,9 @@ _EVENTS = """
     %s::bytea[], %s::bytea[], %s::text[])
 """
 _BACKLOG = """
-    insert into backlog (stream, place, rank, time, key, subject, source, priority, row, shown)
+    insert into backlog (stream, place, rank, time, key, subject, source, priority, row, shown, advice)
     select * from unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::float8[], %s::text[], %s::text[], %s::text[],
-    %s::float8[], %s::bytea[], %s::bytea[])
+    %s::float8[], %s::bytea[], %s::bytea[], %s::text[])
 """
 _SNAPSHOT = """
     insert into snapshots values (%s, %s, %s, %s, %s) on conflict (stream, seq) do update set

@@ -65,7 +65,7 @@ class BacklogItem(NamedTuple):
 
     ``place`` is its number in the backlog of the stream, and ``rank`` orders instances that are shuffled. ``key``,
     ``row``, ``shown`` and ``subject`` are those of the event that decides it; ``time`` is when it was accepted, and
-    ``source`` the file or program that it comes from.
+    ``source`` the file or program that it comes from. ``advice`` is that which came with it, as JSON.
     """
 
     stream: int
@@ -78,6 +78,7 @@ class BacklogItem(NamedTuple):
     priority: float
     row: bytes
     shown: bytes | None
+    advice: str | None = None
 
 
 class Accepted(NamedTuple):

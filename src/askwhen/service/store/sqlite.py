@@ -48,15 +48,16 @@ CHECKPOINT_PAGES = 2_000
 
 _KEPT = 2
 _COLUMNS = ", ".join(Event._fields)
+_WAITING = ", ".join(BacklogItem._fields)
 _INSERT = {
     Event: f"insert into events ({_COLUMNS}) values ({', '.join('?' * len(Event._fields))})",
     Snapshot: "insert or replace into snapshots values (?, ?, ?, ?, ?)",
     Message: "insert or replace into outbox values (?, ?, ?, ?, ?, ?, ?)",
-    BacklogItem: "insert into backlog values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    BacklogItem: f"insert into backlog ({_WAITING}) values ({', '.join('?' * len(BacklogItem._fields))})",
 }
 _ERASE = "update events set row = null, shown = null, subject = null where stream = ? and seq = ?"
 _SELECT = f"select {_COLUMNS} from events"
-_BACKLOG = f"select {', '.join(BacklogItem._fields)} from backlog"
+_BACKLOG = f"select {_WAITING} from backlog"
 _OLDEST = (3, 51, 3)
 
 

@@ -14,10 +14,12 @@ from ..domain import deliveries, row_codec
 from ..domain.model import Guess
 from ..domain.stream import NewInstance, ServiceStream
 from ..errors import ConflictError
+from ..events.advice import Advice, GivenAdvice, unpacked
 from ..events.kinds import Instance, facts_of, id_of
 from ..runtime.coordinator import Coordinator
 from ..runtime.idempotency import Claim
 from ..store.records import BacklogItem, Event
+from .advice_input import read_advice
 
 LONGEST_KEY = 200
 DEEPEST = 32
@@ -43,7 +45,8 @@ class Raw(msgspec.Struct, forbid_unknown_fields=True):
     """An instance as it comes: ``x`` as the stream's features say; ``show`` is what annotators see in addition.
 
     ``subject`` is the key of the client or person it is about, so that all of theirs can be erased together.
-    ``source`` is the file or program it comes from, so that all of those can be withdrawn together.
+    ``source`` is the file or program it comes from, so that all of those can be withdrawn together. ``advice`` is what
+    advisers say of it, by name: a label, a label with a confidence, or the probability of each label.
     """
 
     x: Any
@@ -52,6 +55,7 @@ class Raw(msgspec.Struct, forbid_unknown_fields=True):
     show: Any = None
     subject: str | None = None
     source: str | None = None
+    advice: dict[str, Any] | None = None
 
 
 class Decision(msgspec.Struct, omit_defaults=True):
@@ -108,7 +112,8 @@ def checked(stream: ServiceStream, raw: Raw) -> NewInstance:
         check_word(raw.subject, "subject")
     if raw.source is not None:
         check_word(raw.source, "source")
-    return NewInstance(x, shown, key, raw.priority, raw.subject, raw.source)
+    advice = read_advice(stream, raw.advice)
+    return NewInstance(x, shown, key, raw.priority, raw.subject, raw.source, advice=advice)
 
 
 def check_word(word: str, parameter: str) -> None:
@@ -246,15 +251,19 @@ def _guessed(stream: ServiceStream, items: list[NewInstance | AskwhenError]) -> 
     wanted = [item for item in items if isinstance(item, NewInstance)]
     found: list[Guess | AskwhenError] = []
     try:
-        found += stream.model.guesses([item.x for item in wanted])
+        found += stream.model.guesses([item.x for item in wanted], [_said(stream, item.advice) for item in wanted])
     except (AskwhenError, ValueError):  # one of them at least: the others are taken
         for item in wanted:
             try:
-                found.append(stream.model.guess(item.x))
+                found.append(stream.model.guess(item.x, _said(stream, item.advice)))
             except AskwhenError as error:
                 found.append(error)
     guesses = iter(found)
     return [next(guesses) if isinstance(item, NewInstance) else item for item in items]
+
+
+def _said(stream: ServiceStream, given: GivenAdvice | None) -> Advice | None:
+    return None if given is None else stream.label_names.advice(given)
 
 
 async def _end(
@@ -287,7 +296,8 @@ def _reply(stream: ServiceStream, found: Outcome) -> Reply | AskwhenError:
     assert isinstance(found, Waiting)
     item, guess = found
     again = guess is None
-    guess = stream.model.guess(row_codec.from_bytes(item.row)) if guess is None else guess
+    if guess is None:
+        guess = stream.model.guess(row_codec.from_bytes(item.row), _said(stream, unpacked(item.advice)))
     prediction, certainty = guess
     return Provisional(
         True, item.place, stream.seen_label(prediction), certainty, None if item.key is None else item.key[2:], again

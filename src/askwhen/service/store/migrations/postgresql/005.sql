@@ -1,0 +1,1 @@
+alter table backlog add column advice text;
