@@ -35,6 +35,7 @@ from askwhen.service.use_cases.label_studio.inbox import Inbox
 from tests.service.coordinators import Time, open_coordinator
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"
+ADVISED = Settings(advisers=["gpt"], mode="backlog", seed=3, version=2, certainty=2, repeats=True)
 X = np.random.default_rng(8).standard_normal((80, 3))
 WORDS = np.random.default_rng(9).integers(0, 30, (80, 4))
 NUMBERS = Settings(algorithm="perceptron-ss", budget=Budget(rate=0.5), seed=1, grace=2.0)
@@ -110,6 +111,10 @@ async def made(address):
             )
         coordinator.tick()
         await erasing.erase(coordinator, pile, erasing.Which(subject="client 1"), "root")
+        advised = await streams.create(coordinator, "advised", ADVISED)
+        for i in range(3):
+            await instances.play(coordinator, advised, Raw(X[i].tolist(), f"a{i}", advice={"gpt": ["yes", 0.8]}))
+        await streams.change(coordinator, "advised", "paused", "root")  # so that they wait
         waiting = Message("msg_dead", hook.hook, 1000.0, None, 9, "it answered with status 500", "{}")
         await coordinator.post([waiting])
         await coordinator.committed(numbers)

@@ -65,6 +65,38 @@ def test_labels_that_nobody_asked_for_over_http(server, http):
     assert run(go())["learnt"]
 
 
+def test_clients_send_advice_as_the_library_takes_it(server):
+    nan = float("nan")
+    said = [
+        {"gpt": ("spam", np.float64(0.8)), "rules": np.str_("ham"), "old": None},
+        {"gpt": ("spam", nan), "rules": {"ham": np.float32(0.25), "spam": 0.75}},
+        {"gpt": "ham"},
+    ]
+    with aw.Client(server.url) as client:
+        stream = client.create("advised", labels=["ham", "spam"], advisers="any", mode="backlog", seed=1)
+        assert stream.ask([1.0, 2.0], "a", advice=said[0]).provisional
+        many = [{"x": np.array([2.0, 1.0]), "id": "b", "advice": said[1]}, {"x": [3.0, 1.0], "advice": said[2]}]
+        assert len(list(stream.ask_many(many))) == 2
+        names = ("advice.gpt", "confidence.gpt", "advice.rules", "confidence.rules")
+        assert [[row[name] for name in names] for row in stream.export("instances")] == [
+            ["spam", 0.8, "ham", None],
+            ["spam", None, "spam", 0.75],
+            ["ham", None, None, None],
+        ]
+        live = stream.ask([4.0, 1.0], advice={"gpt": "ham"}, backlog=False)
+        assert not stream.advise(live.round, {"rules": "spam"}, key="k")["counted"]
+        with pytest.raises(aw.InputError, match="advice of 'gpt': it must be a label, .* got 0.8"):
+            stream.ask([1.0, 2.0], advice={"gpt": 0.8})
+
+    async def go():
+        async with aw.AsyncClient(server.url) as client:
+            stream = await client.stream("advised")
+            found = await stream.ask([5.0, 1.0], advice={"gpt": ("ham", 0.9)}, backlog=False)
+            return await stream.advise(found, {"gpt": ("ham", 0.9)}), await stream.advise(found, {"gpt": "spam"})
+
+    assert [each["counted"] for each in run(go())] == [True, False]
+
+
 def test_a_stream_is_made_listed_renamed_paused_and_archived(http):
     made = http.post("/v1/streams", json={"name": "one", "settings": {"labels": ["a", "b", "c"], "seed": 3}})
     assert (made.status_code, made.json()["settings"]["seed"]) == (201, 3)

@@ -113,7 +113,7 @@ def test_the_model_is_asked_for_many_instances_at_once(tmp_path, monkeypatch):
     features, x, _ = KINDS["text"]
     calls = []
     guesses = Model.guesses
-    monkeypatch.setattr(Model, "guesses", lambda self, xs: calls.append(len(xs)) or guesses(self, xs))
+    monkeypatch.setattr(Model, "guesses", lambda self, xs, *said: calls.append(len(xs)) or guesses(self, xs, *said))
 
     async def go():
         async with running(tmp_path / "log.db") as (coordinator, http):

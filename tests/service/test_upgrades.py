@@ -30,7 +30,7 @@ from tests.service.coordinators import Time, open_coordinator, run
 from tests.service.serving import Server
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden"
-VERSIONS = ["service-1", "service-2", "service-3", "service-4"]
+VERSIONS = ["service-1", "service-2", "service-3", "service-4", "service-5"]
 """Each is a database as a kill left it, and what was known of it then."""
 
 UNRELEASED = {
@@ -48,6 +48,7 @@ UNRELEASED = {
     "invitation withdrawn",
     "signed in",
     "signed out",
+    "advised",
 }
 """Kinds of events that no released version has written; the golden database of the next release gets them."""
 
@@ -261,6 +262,12 @@ def test_a_database_of_an_older_version_goes_on(version, address, tmp_path):
                 assert bool(coordinator.webhooks.all) == bool(reader.messages()) == (version != "service-1")
             for stream in coordinator.by_number.values():
                 await reports.report(coordinator, stream, 0.95)
+            if "advised" in known:  # what advisers said of instances that wait
+                advised = coordinator.stream("advised")
+                await streams.change(coordinator, "advised", "resumed", "root")
+                assert advised.decide_until(5, time.now, 5) == 3
+                assert aw.evaluate.advisers(advised.model.sampler)["gpt"].rounds == 3
+                await coordinator.committed(advised)
             stream = coordinator.stream("numbers")
             assert (await instances.play(coordinator, stream, Raw(X[0].tolist(), "n0"))).again
             for i in range(60, 80):

@@ -122,13 +122,15 @@ class AsyncStream:
         subject: str | None = None,
         source: str | None = None,
         backlog: bool | None = None,
+        advice: dict[str, Any] | None = None,
     ) -> Decision:
         """Predict x, and decide whether its label is worth asking for.
 
         With ``backlog`` it waits for that decision until people have answered those before it; without it, the mode of
-        the stream says whether it does.
+        the stream says whether it does. ``advice`` is what advisers say of it, by name: a label, ``(label,
+        confidence)``, the probability of each label as a dict, or None for nothing.
         """
-        body = instance_body(x, id, priority, show, subject, source)
+        body = instance_body(x, id, priority, show, subject, source, advice)
         return await self._call(self._calls.ask(body, backlog))
 
     async def ask_many(
@@ -156,6 +158,15 @@ class AsyncStream:
     ) -> dict[str, Any]:
         """Give an unsolicited label to an instance, by its decision, id or round; None takes it back."""
         return await self._call(self._calls.learn(instance, label, key, annotator))
+
+    async def advise(
+        self, instance: Decision | str | int, advice: dict[str, Any], *, key: str | None = None
+    ) -> dict[str, Any]:
+        """Give advice on an instance that was sent before, by its decision, id or round.
+
+        It is ``counted`` only as long as the instance waits in the backlog; later it is stored and shown.
+        """
+        return await self._call(self._calls.advise(instance, advice, key))
 
     async def next(
         self, annotator: str | None = None, key: str | None = None, device: str | None = None

@@ -165,6 +165,7 @@ def instance_body(
     show: Any = None,
     subject: str | None = None,
     source: str | None = None,
+    advice: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The body that sends an instance; it always has an id, so that it can be sent again."""
     body: dict[str, Any] = {"x": to_json_values(x), "id": new_key() if id is None else id}
@@ -176,7 +177,30 @@ def instance_body(
         body["subject"] = subject
     if source is not None:
         body["source"] = source
+    if advice is not None:
+        body["advice"] = advice_values(advice)
     return body
+
+
+def advice_values(advice: Any) -> Any:
+    """Advice as JSON has it: a confidence that is NaN, which JSON lacks, is none."""
+    return _without_nan(to_json_values(advice))
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nan(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def advice_body(given: Decision | str | int, advice: dict[str, Any], key: str | None) -> dict[str, Any]:
+    """The body that gives advice on an instance that was sent before, with a key."""
+    which = {"id": given} if isinstance(given, str) else {"round": round_of(given)}
+    if isinstance(given, Decision) and given.id is not None:
+        which = {"id": given.id}
+    return {"advice": advice_values(advice), "key": new_key() if key is None else key, **which}
 
 
 def answer_body(label: str | None, key: str | None, lead: float | None, annotator: str | None) -> dict[str, Any]:
@@ -201,13 +225,21 @@ def round_of(given: Decision | int) -> int:
 
 def ndjson(instances: Iterable[Any]) -> bytes:
     """Many instances as NDJSON."""
-    bodies = [{"id": new_key(), **to_json_values(x)} if is_instance_body(x) else instance_body(x) for x in instances]
-    return b"".join(json_bytes(body) + b"\n" for body in bodies)
+    return b"".join(json_bytes(_body(x)) + b"\n" for x in instances)
+
+
+def _body(x: Any) -> dict[str, Any]:
+    if not is_instance_body(x):
+        return instance_body(x)
+    advice = {} if x.get("advice") is None else {"advice": advice_values(x["advice"])}
+    return {"id": new_key(), **to_json_values(x), **advice}
 
 
 def is_instance_body(x: Any) -> bool:
     """Whether x is a dict of x, id, priority, ... of an instance, and not its features, one of them called x."""
-    return isinstance(x, dict) and "x" in x and x.keys() <= {"x", "id", "priority", "show", "subject", "source"}
+    return (
+        isinstance(x, dict) and "x" in x and x.keys() <= {"x", "id", "priority", "show", "subject", "source", "advice"}
+    )
 
 
 def decisions_of(text: str) -> Iterator[Decision]:

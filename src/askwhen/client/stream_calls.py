@@ -10,6 +10,7 @@ from ..data.schema_json import to_json
 from .exchange import HttpRequest
 from .messages import (
     Decision,
+    advice_body,
     answer_body,
     decision_of,
     decisions_of,
@@ -101,6 +102,10 @@ class StreamCalls(NamedTuple):
     ) -> Call[Facts]:
         """Give an unsolicited label, or take it back."""
         return self._call("POST", "/labels", json=unsolicited_label_body(instance, label, key, annotator))
+
+    def advise(self, instance: Decision | str | int, advice: Facts, key: str | None) -> Call[Facts]:
+        """Give advice on an instance that was sent before."""
+        return self._call("POST", "/advice", json=advice_body(instance, advice, key))
 
     def next(self, annotator: str | None, key: str | None, device: str | None) -> Call[Facts | None]:
         """Lease the next question."""

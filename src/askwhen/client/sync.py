@@ -146,17 +146,19 @@ class Stream:
         subject: str | None = None,
         source: str | None = None,
         backlog: bool | None = None,
+        advice: dict[str, Any] | None = None,
     ) -> Decision:
         """Predict x, and decide whether its label is worth asking for.
 
         With ``backlog`` it waits for that decision until people have answered those before it; without it, the mode of
-        the stream says whether it does.
+        the stream says whether it does. ``advice`` is what advisers say of it, by name: a label, ``(label,
+        confidence)``, the probability of each label as a dict, or None for nothing.
         """
-        body = instance_body(x, id, priority, show, subject, source)
+        body = instance_body(x, id, priority, show, subject, source, advice)
         return self._call(self._calls.ask(body, backlog))
 
     def ask_many(self, instances: Iterable[Any], batch: int = 500, backlog: bool | None = None) -> Iterator[Decision]:
-        """The same for many, in order: each an instance, or a dict with x and perhaps id, priority, show and source.
+        """The same for many, in order: each an instance, or a dict with x and perhaps id, show, source, advice.
 
         Where one is refused, that is raised when its turn comes; those after it in its batch are played all the same.
         Give ids to get their decisions by sending them again.
@@ -188,6 +190,15 @@ class Stream:
         The model learns it at once, as :meth:`askwhen.Sampler.learn` does.
         """
         return self._call(self._calls.learn(instance, label, key, annotator))
+
+    def advise(
+        self, instance: Decision | str | int, advice: dict[str, Any], *, key: str | None = None
+    ) -> dict[str, Any]:
+        """Give advice on an instance that was sent before, by its decision, id or round.
+
+        It is ``counted`` only as long as the instance waits in the backlog; later it is stored and shown.
+        """
+        return self._call(self._calls.advise(instance, advice, key))
 
     def next(
         self, annotator: str | None = None, key: str | None = None, device: str | None = None

@@ -78,6 +78,13 @@ class Backlog:
         self._stored = number + 1, item.place
         self._added.append(item)
 
+    def replace(self, item: BacklogItem) -> None:
+        """Put a committed instance in the place of the one that is there."""
+        self._leaving.add(item.place)  # until the commit, so that the former one is not decided meanwhile
+        self._next.clear()
+        self._taken.append(Taken(item.stream, [item.place]))
+        self._added.append(item)
+
     def first(self, shuffled: bool) -> BacklogItem | None:
         """The next instance; None where there is no committed one."""
         if shuffled != self._shuffled:

@@ -138,12 +138,17 @@ class Model:
         """The advice of many instances by adviser; of advisers who were never heard, nothing can be made of it."""
         known = self.advisers
         spoken = {name for each in advice if each is not None for name in each}
-        found = {
-            name: [None if not each or name not in each else self._statement(each[name]) for each in advice]
-            for name in known
-            if name in spoken
-        }
+        found = {name: [self._known(each, name) for each in advice] for name in known if name in spoken}
         return found or None
+
+    def _known(self, advice: Advice | None, name: str) -> Any:
+        """What an adviser says with labels that the sampler knows; a label may be newer than a copy of the sampler."""
+        said = None if advice is None else advice.get(name)
+        if said is None:
+            return None
+        engine, labels = self.sampler.engine, said.shares if said.shares is not None else (said.label or "",)
+        known = bool(engine.most) or all(label in self._values or label in engine.places for label in labels)
+        return self._statement(said) if known else None
 
     def add_advisers(self, settings: Settings) -> None:
         """Take advice from more advisers from now on, those of other settings."""

@@ -283,6 +283,12 @@ class ServiceStream:
             )
         return self._add_to_backlog(new, row, self._time(now))
 
+    def hear(self, item: BacklogItem, given: GivenAdvice) -> None:
+        """Add advice to a committed instance of the backlog; what an adviser said before is replaced."""
+        names, before = self.label_names, unpacked(item.advice)
+        said = ({} if before is None else names.advice(before)) | names.advice(given)
+        self.backlog.replace(item._replace(advice=packed(GivenAdvice(self.seq, said))))
+
     def _add_to_backlog(self, new: NewInstance, row: bytes, time: float) -> BacklogItem:
         place = self.backlog.last(self.state.placed) + 1
         item = BacklogItem(

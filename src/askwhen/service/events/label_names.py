@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ..store.records import Event
-from .advice import Advice, GivenAdvice
+from ..store.records import BacklogItem, Event
+from .advice import Advice, GivenAdvice, packed, unpacked
 from .kinds import (
     Advised,
     Answered,
@@ -57,6 +57,13 @@ class LabelNames:
             return self.now(label, given.seq) or label
 
         return {adviser: said.renamed(name) for adviser, said in given.said.items()}
+
+    def item(self, item: BacklogItem) -> BacklogItem:
+        """An instance of the backlog with the current names of the labels in its advice."""
+        given = unpacked(item.advice) if self._changes else None
+        if given is None:
+            return item
+        return item._replace(advice=packed(GivenAdvice(self._changes[-1][0], self.advice(given))))
 
     def event(self, event: Event) -> Event:
         """An event with the current names of its labels."""

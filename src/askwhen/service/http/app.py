@@ -69,6 +69,7 @@ _HANDLED: tuple[type[Exception], ...] = (
 _HANDLERS: list[Any] = [
     stream_routes.router,
     instance_routes.played,
+    instance_routes.advised,
     *backlog_routes.handlers,
     *import_routes.handlers,
     *browse_routes.handlers,

@@ -110,6 +110,18 @@ class NewLabel(msgspec.Struct, forbid_unknown_fields=True):
     key: str | None = None
 
 
+class LateAdvice(msgspec.Struct, forbid_unknown_fields=True):
+    """What advisers say, by name, of an instance given by its ``id`` or its ``round``.
+
+    ``key`` makes a retry idempotent.
+    """
+
+    advice: dict[str, Any]
+    id: str | None = None
+    round: int | None = None
+    key: str | None = None
+
+
 class Verdict(msgspec.Struct, forbid_unknown_fields=True):
     """A reviewer's decision; without a label, that there is none. ``key`` makes a retry idempotent.
 

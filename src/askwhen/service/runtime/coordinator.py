@@ -30,7 +30,7 @@ from ..errors import ConflictError, NotFoundError, SetAsideError, StoppingError,
 from ..events.kinds import Created, Deleted, Fact, WentOn, encoded, facts_of
 from ..events.label_names import LabelNames
 from ..events.settings import Settings
-from ..store.records import ALL, Change, Delivered, Dropped, Event, Message, Reader, Snapshot, Store
+from ..store.records import ALL, BacklogItem, Change, Delivered, Dropped, Event, Message, Reader, Snapshot, Store
 from .clock import Clock
 from .group_commit import GroupCommit, MakeSnapshot
 from .idempotency import Idempotency
@@ -559,6 +559,11 @@ class Coordinator:
         with self.changing():
             found = self._reader.backlog_by_keys(stream.number, keys)
         return [item.place for item in found if not stream.backlog.is_leaving(item.place)]
+
+    def waiting_item(self, stream: ServiceStream, key: str) -> BacklogItem | None:
+        """The committed instance of the backlog with a key, also while it leaves."""
+        with self.changing():
+            return next(iter(self._reader.backlog_by_keys(stream.number, [key])), None)
 
     def event(self, stream: ServiceStream, seq: int) -> Event | None:
         """One committed event."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from ..events.label_names import LabelNames
-from ..store.records import Event, Reader
+from ..store.records import BacklogItem, Event, Reader
 
 NamesOf = Callable[[int], LabelNames]
 """The current names of the labels of a stream, given its number."""
@@ -31,6 +31,13 @@ class _NamedReader:
 
     def of_question(self, stream: int, question: int) -> list[Event]:
         return self._named(stream, self._reader.of_question(stream, question))
+
+    def of_questions(self, stream: int, questions: Sequence[int]) -> list[Event]:
+        return self._named(stream, self._reader.of_questions(stream, questions))
+
+    def backlog(self, stream: int, after: int, limit: int) -> list[BacklogItem]:
+        names = self._names_of(stream)
+        return [names.item(item) for item in self._reader.backlog(stream, after, limit)]
 
     def _named(self, stream: int, events: Iterable[Event]) -> list[Event]:
         names = self._names_of(stream)

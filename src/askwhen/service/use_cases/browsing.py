@@ -14,13 +14,14 @@ from ..domain import row_codec
 from ..domain.model import Guess
 from ..domain.stream import ServiceStream
 from ..errors import NotFoundError
-from ..events.kinds import Instance, facts_of
+from ..events.kinds import Advised, Instance, facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.listing import UNKNOWN, Found, Predicted, Sort, Wanted, words_in
 from ..store.records import BacklogItem, Event, Reader
+from .advice_shown import AdviceShown, late_advice, shown_advice
 from .instance_outcomes import State
 from .listing import Listings, item_of
-from .predicting import predictor_of
+from .predicting import advice_of, guesses_of, predictor_of
 
 AT_ONCE = 2_000
 _HIDDEN = ("leased", "released")
@@ -89,10 +90,11 @@ class Happened(msgspec.Struct, omit_defaults=True):
 
 
 class One(msgspec.Struct):
-    """An instance with its history, oldest first."""
+    """An instance with what advisers say of it, and its history, oldest first."""
 
     instance: Listed
     history: list[Happened]
+    advice: list[AdviceShown] = []
 
 
 class Again(msgspec.Struct):
@@ -174,12 +176,12 @@ async def _rows(
     """The rows of items that are still there, with what the model predicts now, all at once."""
     await coordinator.warmups.wait_for_guesses(stream.number, stream.settings)
     there = [each for each in found if each.item in contents]
-    held = [contents[each.item].row for each in there]
+    held = [contents[each.item] for each in there]
     with coordinator.changing(stream):
-        guesses = iter(stream.model.guesses([row_codec.from_bytes(row) for row in held if row is not None]))
+        guesses = iter(guesses_of(stream.model, [each for each in held if each.row is not None]))
     return [
-        _row(stream, each, contents[each.item], next(guesses) if row is not None else (None, None))
-        for each, row in zip(there, held, strict=True)
+        _row(stream, each, content, next(guesses) if content.row is not None else (None, None))
+        for each, content in zip(there, held, strict=True)
     ]
 
 
@@ -223,7 +225,7 @@ async def one(coordinator: Coordinator, listings: Listings, stream: ServiceStrea
             history = await log.in_thread(log.reader.of_question, stream.number, rows[0].round)
     events = {event.seq: event for event in (contents[item], *history) if isinstance(event, Event)}
     shown = [_happened(event) for _, event in sorted(events.items()) if event.kind not in _HIDDEN]
-    return One(rows[0], shown)
+    return One(rows[0], shown, shown_advice(advice_of(contents[item]), late_advice(history)))
 
 
 def _happened(event: Event) -> Happened:
@@ -233,6 +235,8 @@ def _happened(event: Event) -> Happened:
     if event.kind == "commented":
         text = None if event.shown is None else msgspec.json.decode(event.shown, type=str)
     kind = "unflagged" if event.kind == "flagged" and not fact.flagged else event.kind
+    if isinstance(fact, Advised):
+        text = ", ".join(f"{name}: {said.named[0]}" for name, said in fact.advice.items())
     return Happened(kind, event.time, getattr(fact, "annotator", None), label, text)
 
 
@@ -252,7 +256,7 @@ async def predict_again(coordinator: Coordinator, listings: Listings, stream: Se
                 if not part:
                     break
                 after = part[-1].place
-                guesses = await asyncio.to_thread(predictor.guesses, [each.row for each in part])
+                guesses = await asyncio.to_thread(predictor.guesses, [each.content for each in part])
                 pairs = list(zip(part, guesses, strict=True))
                 known = [(each.item, *guess) for each, guess in pairs]
                 instances += len(part)
@@ -266,7 +270,7 @@ class _ToPredict(NamedTuple):
 
     place: int
     item: int
-    row: bytes | None
+    content: Event | BacklogItem
     before: str | None
 
 
@@ -274,6 +278,6 @@ def _part(reader: Reader, stream: int, which: Literal["decided", "waiting"], aft
     """The next instances after an event, or after a place of the backlog."""
     if which == "waiting":
         waiting = reader.backlog(stream, after, AT_ONCE)
-        return [_ToPredict(item.place, -item.place, item.row, None) for item in waiting]
+        return [_ToPredict(item.place, -item.place, item, None) for item in waiting]
     events = [(event, facts_of(event)) for event in reader.events(stream, after, AT_ONCE, ("instance",))]
-    return [_ToPredict(event.seq, item_of(event.seq, fact), event.row, fact.prediction) for event, fact in events]
+    return [_ToPredict(event.seq, item_of(event.seq, fact), event, fact.prediction) for event, fact in events]

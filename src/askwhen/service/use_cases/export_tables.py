@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from ..domain.retraining import last_given
+from ..events.advice import Advice
 from ..events.kinds import (
     Answered,
     Corrected,
@@ -20,6 +22,9 @@ from ..events.kinds import (
     id_of,
 )
 from ..store.records import Event, Reader
+from .advice_columns import AdviceColumns
+from .advice_shown import late_advice
+from .listing import instance_in
 
 CHUNK = 1_000
 
@@ -60,12 +65,20 @@ Row = dict[str, Any]
 
 
 def chunks(
-    reader: Reader, stream: int, table: str, after: int, until: int, unknown: Container[int] = ()
+    reader: Reader,
+    stream: int,
+    table: str,
+    after: int,
+    until: int,
+    unknown: Container[int] = (),
+    advice: AdviceColumns | None = None,
 ) -> Iterator[list[Row]]:
     """The rows of a table after an event, up to another, a chunk at a time.
 
-    ``unknown`` are the rounds that the model does not know, since they were erased before it was retrained.
+    ``unknown`` are the rounds that the model does not know, since they were erased before it was retrained. ``advice``
+    are further columns.
     """
+    advised = AdviceColumns() if advice is None else advice
     kinds = ("answered", "volunteered", "reviewed") if table == "labels" else ("instance",)
     replays = [event.seq for event in reader.events(stream, 0, 1 << 62, ("replayed",))] if table == "labels" else []
     while True:
@@ -85,9 +98,16 @@ def chunks(
                     found = volunteered(event, reader, history, until, replays)
                 for row in found if event.question in unknown else ():
                     row |= {"told": None, "corrected": False}
+                if advised.columns and found:
+                    cells = _advice_in(reader, history, until, advised)
+                    found = [row | cells for row in found]
                 rows += found
         else:
             rows = [_row(event, TABLES[table]) for event in events]
+            if advised.columns:
+                late = late_by_round(reader, stream, [row["round"] for row in rows], until)
+                for row, event in zip(rows, events, strict=True):
+                    row |= advised.cells(facts_of(event).advice, late.get(row["round"]))
         yield [row for row in rows if row["seq"] <= until]
         if after >= until:
             return
@@ -97,6 +117,23 @@ def _row(event: Event, columns: dict[str, type]) -> Row:
     fact = facts_of(event)
     found = {"seq": event.seq, "time": event.time, "id": id_of(event)}
     return {name: found[name] if name in found else getattr(fact, name) for name in columns}
+
+
+def _advice_in(reader: Reader, history: list[Event], until: int, advice: AdviceColumns) -> Row:
+    """The cells of the advice on the instance that a history is about."""
+    instance = instance_in(reader, history)
+    late = late_advice(event for event in history if event.seq <= until)
+    return advice.cells(None if instance is None else facts_of(instance).advice, late)
+
+
+def late_by_round(reader: Reader, stream: int, rounds: Sequence[int], until: int) -> dict[int, Advice]:
+    """Advice that came after the decisions, by round."""
+    events = reader.of_questions(stream, rounds)
+    return {
+        round: late_advice(event for event in found if event.seq <= until)
+        for round, found in groupby(events, lambda event: event.question)
+        if round is not None
+    }
 
 
 def decided(event: Event, history: list[Event], until: int, replays: Sequence[int]) -> list[Row]:

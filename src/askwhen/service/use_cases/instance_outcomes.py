@@ -8,7 +8,9 @@ from typing import Literal
 
 import msgspec
 
+from ..events.advice import Advice
 from ..events.kinds import (
+    Advised,
     Answered,
     Commented,
     Corrected,
@@ -30,7 +32,10 @@ State = Literal["waiting", "predicted", "open", "disputed", "dropped", "labelled
 
 
 class Outcome(msgspec.Struct):
-    """What became of an instance. ``people`` gave its answers or its label, in their order, at last at a ``time``."""
+    """What became of an instance. ``people`` gave its answers or its label, in their order, at last at a ``time``.
+
+    ``late`` is advice that came after its decision.
+    """
 
     state: State = "predicted"
     label: str | None = None
@@ -40,6 +45,7 @@ class Outcome(msgspec.Struct):
     comments: int = 0
     flagged: bool = False
     time: float | None = None
+    late: Advice = {}
 
 
 def outcome_of(fact: Instance, history: Iterable[Event]) -> Outcome:
@@ -74,6 +80,8 @@ def outcome_of(fact: Instance, history: Iterable[Event]) -> Outcome:
             found.comments += 1
         elif isinstance(each, Flagged):
             found.flagged = each.flagged
+        elif isinstance(each, Advised):
+            found.late = found.late | each.advice
     if given:
         found.label = list(given.values())[-1]
     people = [*(each.annotator for _, each in sorted(answers.items())), *given]

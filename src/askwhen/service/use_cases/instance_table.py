@@ -8,8 +8,9 @@ from ..domain.model import Guess
 from ..events.kinds import Instance, facts_of
 from ..events.settings import Settings
 from ..store.records import BacklogItem, Event, Reader
+from .advice_columns import AdviceColumns
 from .instance_outcomes import Outcome, outcomes_of
-from .predicting import Predictor
+from .predicting import Predictor, advice_of
 from .shown_instances import Row, ShownInstances
 
 CHUNK = 1_000
@@ -46,11 +47,15 @@ class InstanceTable:
         Says what today's model predicts.
     native : bool
         Whether lists and objects stay what they are; otherwise they are JSON texts.
+    advice : AdviceColumns, optional
+        The columns of advisers.
     """
 
-    def __init__(self, settings: Settings, predictor: Predictor, native: bool) -> None:
-        self._predictor = predictor
-        self._shown = ShownInstances(settings, native, _LAST)
+    def __init__(
+        self, settings: Settings, predictor: Predictor, native: bool, advice: AdviceColumns | None = None
+    ) -> None:
+        self._predictor, self._advice = predictor, AdviceColumns() if advice is None else advice
+        self._shown = ShownInstances(settings, native, _LAST | self._advice.columns)
         self.columns = self._shown.columns
 
     def chunks(self, reader: Reader, stream: int, after: int, until: int) -> Iterator[list[Row]]:
@@ -69,7 +74,7 @@ class InstanceTable:
 
     def _decided(self, reader: Reader, stream: int, events: list[Event], until: int) -> list[Row]:
         found = with_outcomes(reader, stream, events, until)
-        guesses = self._predictor.guesses([event.row for event, _, _ in found])
+        guesses = self._predictor.guesses([event for event, _, _ in found])
         return [self._row(*each, guess) for each, guess in zip(found, guesses, strict=True)]
 
     def _row(self, event: Event, fact: Instance, outcome: Outcome, now: Guess) -> Row:
@@ -90,14 +95,16 @@ class InstanceTable:
             "certainty_now": now[1],
             "delivered": delivered,
             "delivered_by": by,
+            **self._advice.cells(fact.advice, outcome.late),
         }
 
     def _waiting(self, items: list[BacklogItem]) -> list[Row]:
-        guesses = self._predictor.guesses([item.row for item in items])
+        guesses = self._predictor.guesses(items)
         return [
             self._shown.row(item, item.source)
             | {"state": "waiting", "answers": 0, "comments": 0, "flagged": False}
             | {"prediction_now": now[0], "certainty_now": now[1]}
+            | self._advice.cells(advice_of(item), None)
             for item, now in zip(items, guesses, strict=True)
         ]
 

@@ -17,6 +17,7 @@ from ..events.kinds import Answered, Leased, Released, Reviewed, ReviewUndone, S
 from ..events.settings import LONGEST_NAME
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event
+from .advice_shown import AdviceShown, late_advice, shown_advice
 from .idempotency_keys import stored_key
 
 LONGEST_LEAD, LONGEST_DAY = 86400.0, 2 * 86400.0
@@ -27,7 +28,7 @@ KEEPS = "the model keeps what it learnt from the answer until the stream is repl
 
 
 class Shown(msgspec.Struct, omit_defaults=True):
-    """A question as a person sees it: the instance, until when its slot is held, and the guess where it is shown."""
+    """A question as a person sees it: the instance, until when its slot is held, and guess and advice where shown."""
 
     question: int
     labels: list[str]
@@ -42,6 +43,7 @@ class Shown(msgspec.Struct, omit_defaults=True):
     disputed: bool = False
     label: str | list[str] | None = None
     erased: bool = False
+    advice: list[AdviceShown] = []
 
 
 class Receipt(msgspec.Struct, omit_defaults=True):
@@ -113,7 +115,7 @@ def _fact_of(event: Event, kind: type[F], annotator: str, round: int | None = No
 
 
 async def show(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str | None = None) -> Shown:
-    """A question, open or closed; an annotator sees its label and the guess only where they have answered it."""
+    """A question, open or closed; an annotator sees its label, guess and advice only where they have answered it."""
     await coordinator.commits.settled()
     with coordinator.changing(stream):
         question = stream.questions.find(round)
@@ -130,7 +132,7 @@ def shown(
     closed: bool = False,
     guess: bool = False,
 ) -> Shown:
-    """A question with its instance, which is committed; ``guess`` shows the guess even where the stream hides it."""
+    """A question with its instance, which is committed; ``guess`` shows guess and advice even where they are hidden."""
     event = coordinator.event(stream, question.seq)
     seen: dict[str, Any] = {}
     if event is not None and event.shown is not None:
@@ -150,7 +152,15 @@ def shown(
         disputed=question.disputed,
         label=stream.seen_label(question.label if closed else None),
         erased=event is not None and event.row is None,
+        advice=advice_on(stream, event, question.round) if guess or stream.settings.advice else [],
     )
+
+
+def advice_on(stream: ServiceStream, instance: Event | None, round: int) -> list[AdviceShown]:
+    """All that advisers have said of the instance of a question."""
+    if instance is None or stream.settings.advisers is None:
+        return []
+    return shown_advice(facts_of(instance).advice, late_advice(stream.current.history(round)))
 
 
 async def _act(coordinator: Coordinator, stream: ServiceStream, round: int | None, act: Callable[[], T]) -> T:

@@ -12,11 +12,12 @@ from ....errors import InputError
 from ...errors import NotAllowedError
 from ...events.kinds import KINDS, PERSONAL
 from ...use_cases import export_tables, export_writers, prodigy, reports
+from ...use_cases.advice_columns import AdviceColumns, advice_columns, advisers_of
 from ...use_cases.delivered_table import DeliveredTable
 from ...use_cases.instance_table import InstanceTable
 from ...use_cases.label_studio.annotations import array_of
 from ...use_cases.label_studio.tasks import written_tasks
-from ...use_cases.predicting import predictor_of
+from ...use_cases.predicting import Predictor, predictor_of
 from ..authorization import AnyRequest, authorization_of
 from ..schemas import Agreement
 from ..streaming import Download, EventFeed
@@ -65,6 +66,7 @@ async def export(
     As prodigy, labels are annotated tasks with their instances, one for each question; as label-studio, instances are
     tasks with their predictions and annotations. The table of instances has what was shown, its label, and what today's
     model says of it; that of delivered labels has what was shown, the label, and whether people or the model gave it.
+    Those of instances, labels and decisions have columns for each adviser, where the stream has any.
     """
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
@@ -74,14 +76,12 @@ async def export(
         raise InputError.about("export", "format", "csv, ndjson, json or parquet for this table", format)
     if format == "prodigy" and stream.settings.several:
         raise InputError("Prodigy's tasks have one label; export another format.", owner="export", parameter="format")
-    instances: InstanceTable | DeliveredTable | None = None
-    if table == "delivered":
-        instances = DeliveredTable(stream.settings, format in ("json", "ndjson"))
+    settings, is_native, advisers = stream.settings, format in ("json", "ndjson"), advisers_of(stream)
+    predictor: Predictor | None = None
     if table == "instances" and format != "label-studio":
         await auth.coordinator.warmups.wait_for_guesses(stream.number, stream.settings)
         with auth.coordinator.changing(stream):
-            instances = InstanceTable(stream.settings, predictor_of(stream), format in ("json", "ndjson"))
-            until = stream.seq
+            predictor, until, advisers = predictor_of(stream), stream.seq, advisers_of(stream)
         await auth.coordinator.commits.settled()
 
     def make(reader: Any) -> Any:
@@ -90,11 +90,20 @@ async def export(
             return export_writers.written("ndjson", {}, found)
         if format == "label-studio":
             return array_of(written_tasks(reader, stream, until, "label", "text", "text"))
-        if instances is not None:
+        if table == "delivered":
+            delivered = DeliveredTable(settings, is_native)
+            chunks = delivered.chunks(reader, stream.number, after, until)
+            return export_writers.written(format, delivered.columns, chunks, raw)
+        advice = AdviceColumns()
+        if table != "predictions" and settings.advisers is not None:
+            is_open = table == "instances" and settings.advisers == "any"
+            advice = advice_columns(reader, stream.number, advisers, until, is_open)
+        if predictor is not None:
+            instances = InstanceTable(settings, predictor, is_native, advice)
             chunks = instances.chunks(reader, stream.number, after, until)
             return export_writers.written(format, instances.columns, chunks, raw)
-        columns = export_tables.TABLES[table]
-        rows = export_tables.chunks(reader, stream.number, table, after, until, unknown)
+        columns = export_tables.TABLES[table] | advice.columns
+        rows = export_tables.chunks(reader, stream.number, table, after, until, unknown, advice)
         return export_writers.written(format, columns, rows, raw)
 
     suffix = {"prodigy": "jsonl", "label-studio": "json"}.get(format, format)

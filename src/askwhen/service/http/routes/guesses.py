@@ -9,16 +9,19 @@ from litestar import get
 from litestar.params import Parameter
 
 from ...errors import NotAllowedError
+from ...use_cases.advice_shown import AdviceShown
+from ...use_cases.questions import advice_on
 from ..authorization import AnyRequest, authorization_of
 
 Round = Annotated[int, Parameter(ge=0, le=2**53)]
 
 
-class Guess(msgspec.Struct):
-    """What the model predicted."""
+class Guess(msgspec.Struct, omit_defaults=True):
+    """What the model predicted, and what advisers say."""
 
     question: int
     guess: str | list[str] | None
+    advice: list[AdviceShown] = []
 
 
 @get("/v1/streams/{name:str}/questions/{question:int}/guess", summary="Show what the model guessed")
@@ -33,4 +36,7 @@ async def guess(request: AnyRequest, name: str, question: Round, annotator: str 
     has_answered = slot is not None and found.slots[slot].answer is not None
     if not (has_answered or stream.settings.guess):
         raise NotAllowedError("the guess is shown after the answer.", owner="question")
-    return Guess(question, stream.seen_label(found.prediction))
+    advice = []
+    if has_answered or stream.settings.advice:
+        advice = advice_on(stream, auth.coordinator.event(stream, found.seq), question)
+    return Guess(question, stream.seen_label(found.prediction), advice)

@@ -1,4 +1,4 @@
-"""Instances: one as JSON, or many as NDJSON, answered as a stream."""
+"""Instances: one as JSON, or many as NDJSON, answered as a stream; and advice on those that were sent."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import msgspec
 from litestar import post
 from litestar.types import ASGIApp
 
+from ....errors import InputError
 from ...use_cases import instances
+from ...use_cases.advising import AdviceTaken, advise
 from ...use_cases.instances import Raw
 from ..authorization import AnyRequest, Authorization, authorization_of
 from ..ndjson import NDJSON, NdjsonReply
 from ..request_body import read
+from ..request_checks import ROLE
+from ..schemas import LateAdvice
 from ..streaming import JsonReply
 
 _raw = msgspec.json.Decoder(Raw)
@@ -27,6 +31,20 @@ async def played(request: AnyRequest, name: str, backlog: bool | None = None) ->
     it, the mode of the stream decides.
     """
     return await take(authorization_of(request), request, name, backlog)
+
+
+@post("/v1/streams/{name:str}/advice", status_code=200, opt={ROLE: "producer"}, summary="Give advice on an instance")
+async def advised(request: AnyRequest, name: str, data: LateAdvice) -> AdviceTaken:
+    """What advisers say of an instance that was sent before.
+
+    It is counted as long as the instance waits in the backlog. After the decision it is stored and shown, and never
+    counted.
+    """
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name, "producer")
+    if data.round is not None and not 0 <= data.round <= 2**53:
+        raise InputError.about("advice", "round", "a whole number from 0 to 2^53", data.round)
+    return await advise(auth.coordinator, stream, holder.name, data.advice, data.id, data.round, data.key)
 
 
 async def take(auth: Authorization, request: AnyRequest, name: str, backlog: bool | None = None) -> ASGIApp:
