@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -23,11 +24,13 @@ from .data.schema import Schema
 from .data.schema_given import schema_from
 from .engine.batch_run import NO_ADVICE, RowBatch, learn, part_of_batch, run
 from .engine.batch_run import margins as margins_of
+from .engine.calling import Call, called_in, columns_of, consider, made, note
 from .engine.engine import Engine, OpenQuestion, Waiting, decided_as, too_many_classes
 from .engine.inputs.advice import check_advisers
 from .engine.inputs.advice_arguments import (
     appearances,
     asked_about,
+    joined_advice,
     learning_in,
     read_round,
     read_rounds,
@@ -75,6 +78,7 @@ from .validation import check_flag, check_seed, short
 from .weights.expansion import effective_expansion, expansion_of, support_of
 from .weights.kernels import Kernel
 
+_NO_CALLS: Mapping[str, Call] = {}
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 _CSR = (sp.csr_matrix, sp.csr_array)
 
@@ -488,7 +492,8 @@ class Sampler:
             Time of the instance, never earlier than the last one; needed for a budget per period of time.
         advice : dict, optional
             What advisers say of it, by name: a label, ``(label, confidence)``, the probability of each label as a dict,
-            of two labels the probability of the positive one, for a regressor a number, or None for nothing.
+            of two labels the probability of the positive one, for a regressor a number, or None for nothing. Or a
+            :class:`askwhen.advisers.Called`, which is called only where that is worth it.
 
         Returns
         -------
@@ -496,10 +501,13 @@ class Sampler:
             If ``ask.query``, answer with ``tell(ask, y)`` now, later, in any order, or drop it with ``forget(ask)``.
         """
         engine = self._engine
+        calls: Mapping[str, Call] = {}
+        if advice is not None:
+            advice, calls = self._call(x, time, advice)
         with self._lock:
             # Fast path for instances that need no conversion, with the cheapest checks first.
             if advice is not None or x is None:
-                return self._ask(x, time, None, advice)
+                return self._ask(x, time, None, advice, calls)
             if (
                 time is None
                 and type(x) is _ARRAY
@@ -539,10 +547,13 @@ class Sampler:
         >>> result.ask.query == (result.coin < result.ask.probability), result.switched
         (True, False)
         """
+        check_decision(decision)
+        calls: Mapping[str, Call] = {}
+        if advice is not None:
+            advice, calls = self._call(x, time, advice)
         with self._lock:
-            check_decision(decision)
             decided = decided_as(decision)
-            played = self._played(x, time, advice, lambda row, now: self._engine.play(row, now, decided))
+            played = self._played(x, time, advice, lambda row, now: self._engine.play(row, now, decided), calls)
             return cast(RoundResult, played)
 
     def ask_on(self, coin: float, x: Any, time: Any = None) -> Ask:
@@ -576,10 +587,47 @@ class Sampler:
                 if engine.learner is None:
                     engine.reset_if_unused()
 
-    def _ask(self, x: Any, time: Any, coin: float | None, advice: Any = None) -> Ask:
-        return cast(Ask, self._played(x, time, advice, lambda row, now: self._engine.ask(row, now, coin)))
+    def _ask(
+        self, x: Any, time: Any, coin: float | None, advice: Any = None, calls: Mapping[str, Call] = _NO_CALLS
+    ) -> Ask:
+        return cast(Ask, self._played(x, time, advice, lambda row, now: self._engine.ask(row, now, coin), calls))
 
-    def _played(self, x: Any, time: Any, advice: Any, play: Callable[[Row, float], Any]) -> Any:
+    def _call(self, x: Any, time: Any, advice: Any) -> tuple[Any, dict[str, Call]]:
+        """Call the advisers that are worth a call in the next round; return all advice, and what became of the calls.
+
+        The sampler is not locked while an adviser thinks.
+        """
+        engine = self._engine
+        with self._lock:
+            called = called_in("ask", advice, engine)
+        if not called:
+            return advice, {}
+        if x is not None:
+            self.check(x, time)
+        others, calls = {name: each for name, each in advice.items() if name not in called}, dict[str, Call]()
+        for name, adviser in called.items():
+            with self._lock:
+                now, rows = round_time(engine, "ask", time), None
+                said = columns_of(read_round("ask", others, engine.advisers, engine).said)
+                if engine.has_learnt:
+                    rows, _ = given_rows("ask", engine.by_name("ask", engine.or_nothing("ask", x)), 1, engine.form)
+                call = consider(engine, name, adviser, rows, said, now)
+            if call.is_made:
+                answer = adviser.say(x)
+                with self._lock:
+                    call = made("ask", call, name, answer, engine, adviser)
+            calls[name], others[name] = call, call.said
+        return others, calls
+
+    # Five arguments: the last is for advisers that are called.
+    def _played(
+        self,
+        x: Any,
+        time: Any,
+        advice: Any,
+        play: Callable[[Row, float], Any],
+        calls: Mapping[str, Call] = _NO_CALLS,
+    ) -> Any:
         """Validate a round's instance and advice, and play it."""
         engine = self._engine
         if advice is None:
@@ -589,6 +637,8 @@ class Sampler:
             return played
         said, new, pair = read_round("ask", advice, engine.advisers, engine)
         assert engine.advisers is not None
+        first = [name for name in calls if name not in engine.advisers.names]
+        new = first + [name for name in new if name not in first]
         before = engine.checkpoint() if new else None
         try:
             row, now, names = self._checked(x, time)
@@ -603,6 +653,10 @@ class Sampler:
         finally:
             engine.advisers.be_silent(engine)
         engine.names = names
+        if calls:
+            note(engine, calls)
+            ask = played.ask if isinstance(played, RoundResult) else played
+            ask.advice = {name: call.said for name, call in calls.items()}
         return played
 
     def _checked(self, x: Any, time: Any) -> tuple[Row, float, tuple[str, ...] | None]:
@@ -766,7 +820,7 @@ class Sampler:
         advice : dict, optional
             What advisers say, by name: labels, a pair ``(labels, confidences)``, an array with the probability of each
             label, or a list with an entry for each row as for ``ask``; None and NaN are silence. Or one of
-            :mod:`askwhen.advisers`, which is asked about every row and told the labels that were asked for.
+            :mod:`askwhen.advisers`, which is asked about the rows and told the labels that were asked for.
 
         Returns
         -------
@@ -808,7 +862,7 @@ class Sampler:
         engine = self._engine
         if self._tasks:
             raise self._has_tasks("run")
-        before = engine.checkpoint()
+        before, given_X = engine.checkpoint(), X
         try:
             check_same_index("run", X, y)
             X = engine.by_name("run", engine.or_nothing("run", X, len(y) if X is None else 1))
@@ -822,41 +876,70 @@ class Sampler:
             every = margins or engine.regression
             batch = RowBatch(rows, labels, every, trace, when, unsolicited=given, draws=draws, new=new)
             with engine.writing(pair):
-                played = run(engine, batch) if advice is None else self._run_advised(batch, y, advice)
+                played = run(engine, batch) if advice is None else self._run_advised(batch, given_X, y, advice)
         except BaseException:
             engine.restore(before)
             raise
         engine.names = names
         return played
 
-    def _run_advised(self, batch: RowBatch, y: Any, advice: Any) -> Trace:
-        """Play rows with advice, asking advisers that learn whenever they may have learnt."""
-        learning, traces = learning_in(advice), list[Trace]()
-        if not learning:
+    def _run_advised(self, batch: RowBatch, X: Any, y: Any, advice: Any) -> Trace:
+        """Play rows with advice, asking advisers that learn whenever they may have learnt, and others row by row."""
+        engine, learning = self._engine, learning_in(advice)
+        called = called_in("run", advice, engine)
+        if not learning and not called:
             return self._run_with(batch, y, advice)
         labels, n, first = y if isinstance(y, list) else np.asarray(y), len(batch.labels), 0
+        for adviser in called.values():
+            adviser.check_rows(n, X)
+        traces, logged = list[Trace](), {name: list[Any]() for name in (*learning, *called)}
+        plain = {name: each for name, each in advice.items() if name not in logged}
+        read_rounds("run", plain, engine.advisers, engine, n, batch.new)  # refuse bad rows before anything is called
         while first < n:
-            last = min(n, first + min(each.rows_to_next_look for each in learning.values()))
-            X = matrix_of(part_of_batch(batch, first, last).rows)
-            others = {name: each for name, each in advice.items() if name not in learning}
-            said = rows_from(others, first, last) or {}
-            said |= {name: asked_about(each, X, self._engine) for name, each in learning.items()}
+            last = first + 1 if called else min(n, first + min(each.rows_to_next_look for each in learning.values()))
+            part = part_of_batch(batch, first, last)
+            rows = matrix_of(part.rows)
+            said = rows_from(plain, first, last) or {}
+            said |= {name: asked_about(each, rows, engine) for name, each in learning.items()}
+            calls = dict[str, Call]()
+            for name, adviser in called.items():
+                calls[name] = self._called_row(name, adviser, part, said, X, first)
+                said[name] = [calls[name].said]
+            for name, each in logged.items():
+                each.append(said[name])
             numbers, later, _ = self._labels("run", labels[first:last], last - first)
-            part = part_of_batch(batch, first, last)._replace(labels=numbers, new=later, keep=True)
-            trace = self._run_with(part, labels[first:last], said)
+            part = part._replace(labels=numbers, new=later, keep=True)
+            trace = self._run_with(part, labels[first:last], said, list(called))
+            note(engine, calls)
             asked = np.flatnonzero(trace.queried)
-            for each in learning.values():
-                each.tell_rows(X[asked], [labels[first + i] for i in asked.tolist()])
+            for learner in learning.values():
+                learner.tell_rows(rows[asked], [labels[first + i] for i in asked.tolist()])
             traces.append(trace)
             first = last
-        return join(traces)
+        found = {name: joined_advice(parts, engine) for name, parts in logged.items()}
+        return dataclasses.replace(join(traces), advice=found)
 
-    def _run_with(self, batch: RowBatch, y: Any, advice: Any) -> Trace:
-        """Play rows with advice; new advisers are taken up in the round in which they first say something."""
+    # Six arguments: the row is that of the batch and of X, which may be another form of it.
+    def _called_row(self, name: str, adviser: Any, part: RowBatch, said: Any, X: Any, row: int) -> Call:
+        """Call an adviser about the one row of a batch, which is this row of X, if that is worth it."""
+        engine = self._engine
+        others = read_rounds("run", said, engine.advisers, engine, 1)
+        now = float(part.times[0]) if len(part.times) else 0.0
+        call = consider(engine, name, adviser, part.rows, others, now)
+        return made("run", call, name, adviser.say(X, row), engine, adviser) if call.is_made else call
+
+    def _run_with(self, batch: RowBatch, y: Any, advice: Any, called: Sequence[str] = ()) -> Trace:
+        """Play rows with advice; new advisers are taken up in the round in which they first say something.
+
+        Those that are called are taken up at once.
+        """
         engine, n = self._engine, len(batch.labels)
         said = read_rounds("run", advice, engine.advisers, engine, n, batch.new)
         assert engine.advisers is not None
         new, traces = appearances(said, engine.advisers), list[Trace]()
+        first_called = [name for name in called if name not in engine.advisers.names]
+        if first_called:
+            new[0] = first_called + [name for name in new.get(0, []) if name not in first_called]
         starts = sorted({0, *new})
         for first, last in zip(starts, [*starts[1:], n], strict=True):
             engine.advisers.take_up(new.get(first, []), engine)

@@ -1,5 +1,6 @@
-"""Advisers that learn beside a sampler: estimators of scikit-learn that are fitted again and again."""
+"""Advisers that learn beside a sampler, or are called only where that is worth it."""
 
+from .called import Called
 from .refit import Refit
 
-__all__ = ["Refit"]
+__all__ = ["Called", "Refit"]

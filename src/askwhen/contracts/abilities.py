@@ -75,6 +75,32 @@ class LearningAdviser(Protocol):
 
 
 @runtime_checkable
+class CalledAdviser(Protocol):
+    """An adviser that is called only in rounds in which its advice is likely to change what happens."""
+
+    @property
+    def price(self) -> float:
+        """The price of a call, where a person's answer costs 1."""
+
+    @property
+    def rate(self) -> float | None:
+        """The largest share of rounds in which it is called, or None."""
+
+    @property
+    def most(self) -> int | None:
+        """The largest number of calls, or None."""
+
+    def check_rows(self, n: int, X: Any) -> None:
+        """Refuse to be asked about n rows of X if it has nothing to say of some of them."""
+
+    def say(self, x: Any, row: int | None = None) -> Any:
+        """What it says of an instance, or of a row of many, as ``ask`` takes it; None where it has no answer."""
+
+    def refuse(self, sentence: str) -> None:
+        """Be told why what it has just said cannot be advice; it then counts as silent."""
+
+
+@runtime_checkable
 class ExpertLearner(Protocol):
     """A mixture of experts, whose weights the family ``experts`` gives."""
 

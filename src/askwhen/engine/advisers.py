@@ -17,6 +17,7 @@ from ..trace.trace import Ask
 from .inputs.advice import SAYS_NOTHING, SILENT, UNKNOWN, Columns, Labels, Statement
 from .round.advised import AdvisedState, Given, silence, start_advised, with_size
 from .tally.advice_account import Account, Comparison
+from .tally.call_count import CallCount
 
 LATER = 1 << 32
 """Numbers below minus this are of labels that have become no class by the end of a run."""
@@ -52,7 +53,7 @@ class Question(NamedTuple):
 
 
 class Advisers:
-    """The advisers by number. ``waiting`` has the advice of open questions by round."""
+    """The advisers by number. ``waiting`` has the advice of open questions, ``calls`` how often who was called."""
 
     def __init__(self, names: list[str], is_open: bool, labels: Labels) -> None:
         self.names: list[str] = []
@@ -68,6 +69,7 @@ class Advisers:
         self.against: list[Comparison] = []
         self.between: dict[tuple[int, int], Comparison] = {}
         self.waiting: dict[int, Question] = {}
+        self.calls: dict[str, CallCount] = {}
         self._now: list[Statement] = []
         self._now_at = 0
         for name in names:

@@ -214,7 +214,7 @@ class _Run:
             **self._delivered(record),
         )
 
-    def _delivered(self, record: Record) -> dict[str, np.ndarray]:
+    def _delivered(self, record: Record) -> dict[str, Any]:
         """With a promise: the delivered labels, and which are withheld."""
         engine = self._engine
         if engine.promise is None:

@@ -15,6 +15,7 @@ from ..engine.engine import Engine
 from ..engine.inputs.advice import SILENT, UNKNOWN, Statement, check_advisers, check_name
 from ..engine.state_arrays import arrays_of, with_arrays
 from ..engine.tally.advice_account import Account, Comparison
+from ..engine.tally.call_count import CallCount
 from ..engine.tally.paired_rounds import BOTH
 from ..engine.tally.round_tally import DERIVED, LATER, Tally, complete
 from ..errors import InputError, SnapshotError
@@ -35,6 +36,7 @@ def described(advisers: Advisers) -> dict[str, Any]:
         "rounds": advisers.rounds,
         "since": list(advisers.since),
         "compared": [each.rounds for _, each in _comparisons(advisers)],
+        "calls": {name: _written_calls(each) for name, each in advisers.calls.items()},
         "waiting": [[number, *_written(question)] for number, question in advisers.waiting.items()],
     }
 
@@ -82,6 +84,20 @@ def _written(question: Question) -> list[Any]:
     return [question.among, said, [list(pair) for pair in question.pairs]]
 
 
+def _written_calls(calls: CallCount) -> list[Any]:
+    stated = None if calls.stated != calls.stated else calls.stated
+    return [calls.rounds, calls.calls, calls.silent, calls.since, calls.threshold, stated]
+
+
+def _read_calls(line: list[Any], rounds: int) -> CallCount:
+    """How often an adviser was called; the content of a file is not trusted."""
+    played, calls, silent, since = (count(number, rounds) for number in line[:4])
+    threshold, stated = float(line[4]), math.nan if line[5] is None else float(line[5])
+    if calls > played or silent > calls or not abs(threshold) < LARGEST or not (stated != stated or 0 <= stated <= 1):
+        raise SnapshotError(CONTRADICTION, owner="load")
+    return CallCount(played, calls, silent, since, threshold, stated)
+
+
 def read_names(header: dict[str, Any]) -> tuple[list[str], bool] | None:
     """The names of the advisers of a file, and whether further ones may appear; None without advisers."""
     given = header.get("advisers")
@@ -104,6 +120,9 @@ def restore(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray
     advisers.alone, advisers.rounds = flag(given["alone"]), count(given["rounds"], engine.round)
     advisers.since = [count(number, advisers.rounds) for number in given["since"]]
     if len(advisers.since) != len(advisers.names):
+        raise SnapshotError(CONTRADICTION, owner="load")
+    advisers.calls = {name: _read_calls(line, advisers.rounds) for name, line in given.get("calls", {}).items()}
+    if not advisers.calls.keys() <= {*advisers.names}:
         raise SnapshotError(CONTRADICTION, owner="load")
     for a, account in enumerate(advisers.accounts):
         _read_account(account, f"advisers.{a}", arrays)

@@ -269,7 +269,7 @@ def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
     )
 
 
-def _delivered(columns: dict[str, np.ndarray], prediction: np.ndarray) -> dict[str, np.ndarray]:
+def _delivered(columns: dict[str, np.ndarray], prediction: np.ndarray) -> dict[str, Any]:
     """With a promise: the delivered labels, and which are withheld; a missing whole number was read as NaN."""
     if "withheld" not in columns or "delivered" not in columns:
         return {}

@@ -86,11 +86,15 @@ class Ask(_AskFields):
         not part of the tuple, and neither is the next one.
     expected : float or None
         With a ``PromiseRule``: the probability that the prediction is wrong, on which its account has bet.
+    advice : dict or None
+        What those advisers said that were given as :class:`askwhen.advisers.Called`, by name; None where they were not
+        called. Log it, and give it to ``ask`` to play the round again. It is not part of the tuple.
     """
 
     origin: Origin | None = None
     withheld: bool = False
     expected: float | None = None
+    advice: dict[str, Any] | None = None
 
     @property
     def delivered(self) -> Any:
@@ -100,6 +104,7 @@ class Ask(_AskFields):
     def _replace(self, /, **changes: Any) -> Ask:
         made = super()._replace(**changes)
         made.origin, made.withheld, made.expected = self.origin, self.withheld, self.expected
+        made.advice = self.advice
         return made
 
 
@@ -169,6 +174,9 @@ class Trace:
         None, or NaN for numbers, where it is withheld. Empty with other rules.
     withheld : array of bool
         With a ``PromiseRule``: whether the label is withheld, since it could be neither asked for nor certified.
+    advice : dict
+        What advisers said that were given as objects of :mod:`askwhen.advisers`, by name: give it to ``run`` as advice
+        to play the rounds again, without fitting or calling anything.
 
     With ``run(..., trace=False)`` the arrays are empty and only ``start``, ``switches`` and the counts are set.
     """
@@ -195,6 +203,7 @@ class Trace:
     pair: tuple[Any, Any] | None = None
     delivered: np.ndarray = field(default_factory=lambda: np.zeros(0))
     withheld: np.ndarray = field(default_factory=lambda: np.zeros(0, np.bool_))
+    advice: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (

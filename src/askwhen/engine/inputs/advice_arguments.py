@@ -86,6 +86,24 @@ def asked_about(adviser: LearningAdviser, X: Any, labels: Labels) -> Any:
     return ordered
 
 
+def joined_advice(parts: Sequence[Any], labels: Labels) -> Any:
+    """What an adviser said of rows that followed each other, as ``run`` takes it: an array if all parts are arrays."""
+    speaks = [not isinstance(part, list) or any(each is not None for each in part) for part in parts]
+    widths = {part.shape[1] for part in parts if isinstance(part, np.ndarray)}
+    if len(widths) == 1 and all(
+        isinstance(part, np.ndarray) or not says for part, says in zip(parts, speaks, strict=True)
+    ):
+        width = widths.pop()
+        arrays = [part if isinstance(part, np.ndarray) else np.full((len(part), width), np.nan) for part in parts]
+        return np.concatenate(arrays)
+    known = labels.classes if labels.classes is not None else labels.pair.labels
+    return [
+        dict(zip(known, each.tolist(), strict=True)) if isinstance(part, np.ndarray) else each
+        for part in parts
+        for each in part
+    ]
+
+
 def appearances(columns: Mapping[str, Columns], known: Known | None) -> dict[int, list[str]]:
     """The rows in which new advisers say something for the first time, and their names; others are never taken up."""
     found = dict[int, list[str]]()

@@ -71,13 +71,16 @@ class AdviserAccuracy:
     accuracy : Accuracy
         All estimates, as of a sampler: also by window, with precision and recall, and of every class.
     silent : float
-        Share of the rounds, since it was known, in which it said nothing.
+        Share of the rounds, since it was known, in which it said nothing; of its calls, if it is called only sometimes.
     calibration : list of Stated
         How often it was right, by what it stated; empty where it states no probabilities.
     gain : Difference
         The accuracy of the sampler less that of the adviser, over these rounds.
     random_labels : int or None
         Number of labels, asked at random over these rounds, whose interval would be as narrow; None where not known.
+    calls : int or None
+        Number of rounds in which a :class:`askwhen.advisers.Called` was called: all numbers are about those, which were
+        chosen because its advice was needed, and are mostly harder than others. None for other advisers.
     """
 
     name: str
@@ -86,6 +89,7 @@ class AdviserAccuracy:
     calibration: list[Stated]
     gain: Difference
     random_labels: int | None
+    calls: int | None = None
     source: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -133,7 +137,8 @@ class AdviserAccuracy:
 
     def __str__(self) -> str:
         as_good = f", as good as {self.random_labels:,} random labels" if self.random_labels else ""
-        return f"{self.name}: accuracy {self.overall} over {self.rounds:,} rounds{as_good}"
+        rounds = "rounds" if self.calls is None else "rounds in which it was called"
+        return f"{self.name}: accuracy {self.overall} over {self.rounds:,} {rounds}{as_good}"
 
 
 class Advisers(Mapping[str, AdviserAccuracy]):
@@ -270,13 +275,16 @@ def _of_one(engine: Engine, kept: Kept, a: int, confidence: float, recent: int) 
         bet for _, said, P in waiting if said.place >= 0 for bet in kept.against[a].bets(said.place, said.levels, P)
     ]
     gain = _compared(engine, kept.against[a], bets, confidence, ("the sampler", name))
-    since = kept.rounds - kept.since[a]
-    silent = 1.0 - found.rounds / since if since else math.nan
+    called = kept.calls.get(name)
+    since = kept.rounds - kept.since[a] if called is None else called.calls
+    spoke = found.rounds if called is None else called.calls - called.silent
+    silent = 1.0 - spoke / since if since else math.nan
     width = found.overall.high - found.overall.low
     as_good = None
     if found.overall.is_known and found.counted is not None:
         as_good = random_labels(found.counted, width, 1.0 - confidence)
-    return AdviserAccuracy(name, found, silent, _calibration(account), gain, as_good, source)
+    calls = None if called is None else called.calls
+    return AdviserAccuracy(name, found, silent, _calibration(account), gain, as_good, calls, source)
 
 
 def _open_of(engine: Engine, kept: Kept, a: int) -> list[tuple[Question, Said, float]]:
