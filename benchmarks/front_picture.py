@@ -1,30 +1,47 @@
-"""The picture on the first page: accuracy for labels, on the stream of ``askwhen demo``.
+"""The picture on the first page: wrong labels for labels, on the pile of ``askwhen demo``.
 
-python benchmarks/front_picture.py docs/accuracy-for-labels.svg
+python benchmarks/front_picture.py docs/errors-for-labels.svg
 """
 
 import sys
 from pathlib import Path
 
-import askwhen as aw
-from askwhen.cli.commands.demo import DIMENSION, EVERY, HYPERPARAMETERS, NAMES, REPEATS, ROUNDS, SEED
-from askwhen.report.figures import FigureLine, line_figure
+import numpy as np
 
-SHARES = (0.02, 0.05, 0.1, 0.2)
+import askwhen as aw
+from askwhen.report.figures import FigureLine, line_figure
+from askwhen.workflows.demo import SEED, pile
+
+ERRORS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)
+REPEATS = 5
+
+
+def at_random(X: np.ndarray, y: np.ndarray, share: float) -> tuple[float, float]:
+    """The share of labels that were asked for at random, and that of wrong labels where the others are predictions."""
+    traces = [aw.Sampler(rule=aw.FixedRate(share), seed=SEED + k).run(X, y) for k in range(REPEATS)]
+    wrong = [np.mean(trace.mistaken & ~trace.queried) for trace in traces]
+    return float(np.mean([trace.questions for trace in traces])) / len(y), float(np.mean(wrong))
 
 
 def main(path: str) -> None:
-    """Compare the algorithms at every share, and draw the means with their 95 % intervals."""
-    X, y = aw.data.switching(ROUNDS, DIMENSION, EVERY, SEED)
-    found = aw.evaluate.compare(X, y, NAMES, SHARES, repeats=REPEATS, letters=HYPERPARAMETERS, prepare=aw.Prepare())
-    lines = []
-    for name in NAMES:
-        cells = [cell for cell in found.cells if cell.algorithm == name]
-        asked, mean = [float(cell.asked.mean()) for cell in cells], [cell.mean for cell in cells]
-        lines.append(FigureLine(name, asked, mean, [cell.margin_of_error for cell in cells]))
-        print(name, *(f"{100 * a:.1f} %: {100 * m:.1f} %" for a, m in zip(asked, mean, strict=True)), sep="  ")
-    title = f"Accuracy for labels; the target is replaced every {EVERY:,} rounds"
-    text = line_figure(lines, title=title, across="share of labels asked for", up="mean accuracy", shares_across=True)
+    """Draw what promises take and give, beside labels at random."""
+    X, y = pile()
+    curve = aw.evaluate.promise_curve(X, y, ERRORS, repeats=REPEATS, seed=SEED)
+    print(curve)
+    asked = [point.asked for point in curve.points][::-1]
+    certified = [float(point.certified.mean()) for point in curve.points][::-1]
+    wrong = [point.errors for point in curve.points][::-1]
+    random = [at_random(X, y, share) for share in SHARES]
+    print(*(f"{share:.1%} at random: {error:.1%} wrong" for share, error in random), sep="\n")
+    lines = [
+        FigureLine("askwhen: certified at most", asked, certified),
+        FigureLine("labels at random: wrong", *zip(*random, strict=True)),
+        FigureLine("askwhen: wrong", asked, wrong),
+    ]
+    title = f"Wrong labels in a pile of {len(y):,}, against the labels that a person gives"
+    across = "share of the labels that a person gives"
+    text = line_figure(lines, title=title, across=across, up="share of wrong labels", shares_across=True)
     Path(path).write_text(text, encoding="utf-8")
 
 

@@ -227,25 +227,46 @@ def test_a_shell_completes_commands_options_and_algorithms():
     assert completed("askwhen data us") == ["usps", "usenet2"]
 
 
-def test_the_demo_shows_a_table_a_picture_and_a_report(show):
+def test_the_demo_labels_a_pile_within_its_promise_beside_fixed_budgets(show):
     done = askwhen("demo", "--picture", "p.svg")
     assert done.returncode == 0
     lines = done.stdout.split("\n")
-    assert lines[0].startswith("With 10 % of 20,000 labels the default did best, right in ")
-    assert lines[3].split()[:3] == ["10", "%", "default"]  # the best comes first
-    assert "majority so far" in done.stdout
-    for name in ("random", "lasec-ss", "sop-ss", "perceptron-ss", "bbq"):
-        assert f" {name} " in done.stdout
+    found = re.fullmatch(
+        r"10,000 labels delivered, ([\d,]+) by you; at most ([\d.]+) % of them are wrong, 95 % confidence\.", lines[0]
+    )
+    asked, certified = int(found[1].replace(",", "")), float(found[2])
+    assert certified <= 5.0
+    rows = [re.split(r"\s{2,}", line) for line in lines[3:7]]
+    names = ["at most 5 % errors", "one label in ten", "one label in ten, at random"]
+    assert [row[0] for row in rows] == [*names, "as many labels as the promise, at random"]
+    assert rows[0][1:] == [found[1], rows[0][2], f"at most {found[2]} %"]
+    wrong = [float(row[2].removesuffix(" %")) for row in rows]
+    assert wrong[0] <= certified
+    assert wrong[0] < 0.6 * wrong[3]
+    assert wrong[1] < wrong[2]
+    most = [float(row[3].removeprefix("at most ").removesuffix(" %")) for row in rows]
+    assert all(np.array(wrong) < most)
     assert any("\u2801" <= letter <= "\u28ff" for letter in done.stdout)
+    assert f"5 %: {asked:,}" in done.stdout
     report = (HERE / "askwhen-demo.html").resolve()
     assert str(report) in done.stdout
     assert report.stat().st_size < 300_000
     assert (HERE / "p.svg").stat().st_size < 100_000
-    assert "one label in ten" in show(report).title()
-    rows = [line[8:].split() for line in lines[3:9]]
-    accuracy = {row[0]: float(row[3]) for row in rows}
-    assert accuracy["default"] > accuracy["random"] + 1.0
-    assert all(abs(float(row[1]) - 10.0) < 0.3 for row in rows)
+    shown = show(report).inner_text("body")
+    assert "Certificate over time" in shown
+    assert f"{rows[1][1]} labels asked for, {wrong[1]}% wrong" in shown
+
+
+def test_the_first_pages_have_the_numbers_of_the_demo():
+    root = pathlib.Path(aw.__file__).parents[2]
+    facts_of_demo = facts("demo")
+    for each in (facts_of_demo["ways"][k] for k in (0, 1, 3)):
+        cells = f"{each['questions']:,} | {100 * each['wrong']:.1f} % | at most {100 * each['at_most']:.1f} %"
+        assert f"| {each['name']} | {cells} |" in (root / "README.md").read_text()
+    first, last = facts_of_demo["ways"][0], facts_of_demo["ways"][3]
+    index = " ".join((root / "docs" / "index.md").read_text().split())
+    assert f"{first['questions']:,} labels are asked for, at most {100 * first['at_most']:.1f} %" in index
+    assert f"and {100 * first['wrong']:.1f} % are. With as many labels at random, {100 * last['wrong']:.1f} %" in index
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

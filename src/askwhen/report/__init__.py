@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..evaluate.comparison.comparing import Comparison
 from ..evaluate.comparison.promising import PromiseCurve
-from ..evaluate.progress import Progress
+from ..evaluate.progress import Progress, PromiseHistory
 from ..trace.trace import Trace
 from .comparison import comparison_page, picture_of
 from .page import write
-from .promise import curve_page, curve_picture
+from .promise import certificate_figure, curve_page, curve_picture
 from .run import run_page
 
-__all__ = ["picture", "promise_picture", "write_comparison", "write_promise_curve", "write_run"]
+__all__ = ["certificate_picture", "picture", "promise_picture", "write_comparison", "write_promise_curve", "write_run"]
 
 
 def write_run(
@@ -140,3 +141,18 @@ def promise_picture(curve: PromiseCurve, *, title: str) -> str:
         The heading.
     """
     return curve_picture(curve, title)
+
+
+def certificate_picture(history: PromiseHistory, others: Mapping[str, Any], *, title: str) -> str:
+    """An SVG document: the certificate of a promise over time, for light and dark pages.
+
+    Parameters
+    ----------
+    history : PromiseHistory
+        How the promise stood after each chunk, from :func:`askwhen.evaluate.progressive`.
+    others : dict of arrays
+        The shares of wrong labels, after the same chunks, in other ways to label the rows, by name.
+    title : str
+        The heading.
+    """
+    return certificate_figure(history, others, title)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from ..evaluate.comparison.promising import PromiseCurve, PromisePoint, promise_curve
 from ..evaluate.progress import Progress, PromiseHistory
 from ..trace.trace import Trace
-from .figures import document
+from .figures import FigureLine, document, line_figure
 from .page import details, entry, figure, origin, page, section, table, warning
 from .scales import count, ends, percent, plain, share, wanted, widened
 from .svg import Axis, Plot, Size
@@ -201,3 +202,15 @@ def curve_picture(curve: PromiseCurve, title: str) -> str:
     plot = _drawn(curve, Size("wide", 900, 400), room=110.0)
     plot.labels([(last.asked, last.error, "promised", CERTIFIED), (last.asked, last.errors, "wrong", WRONG)])
     return document(plot, title, _about(curve))
+
+
+def certificate_figure(history: PromiseHistory, others: Mapping[str, Any], title: str) -> str:
+    """An SVG document: the certificate over time, beside the wrong labels of other ways."""
+    x = [float(each) for each in history.rounds]
+    lines = [
+        FigureLine("certified: at most", x, history.certified.tolist()),
+        *(FigureLine(name, x, list(wrong)) for name, wrong in others.items()),
+        FigureLine(f"wrong, {wanted(history.error)} promised", x, (history.wrong / history.delivered).tolist()),
+        FigureLine("promised", [0.0, x[-1]], [history.error, history.error]),
+    ]
+    return line_figure(lines, title=title, across="rows", up="share of wrong labels")

@@ -1,4 +1,4 @@
-"""``askwhen demo``: compare algorithms on a synthetic stream that switches, in less than a minute."""
+"""``askwhen demo``: a generated pile, labelled with at most 5 % errors, beside a fixed number of labels; in seconds."""
 
 from __future__ import annotations
 
@@ -6,28 +6,23 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import askwhen as aw
 
 from ..command import Output, command, command_line
-from ..terminal import show
 from ..terminal.progress import is_cold, progress_bar
 
-NAMES = ("default", "random", "lasec-ss", "sop-ss", "perceptron-ss", "bbq")
-HYPERPARAMETERS = {
-    "lasec-ss": {"b": 0.1, "c": 100.0},
-    "sop-ss": {"b": 10.0},
-}  # the best of a grid on this stream, in hindsight
-SHARE, REPEATS = 0.1, 10
-ROUNDS, DIMENSION, EVERY, SEED = 20_000, 20, 5_000, 3
+if TYPE_CHECKING:
+    from ...workflows.demo import Demonstration, Way
+
 _ELSEWHERE = """
-import askwhen as aw
-from askwhen.algorithms import algorithm
-X, y = aw.data.switching(100, 20, seed=0)
-for name in ("lasec-ss", "sop-ss", "perceptron-ss"):
-    algorithm(name).build(share=0.5, seed=0).run(X, y, margins=False)
+import numpy as np, askwhen as aw
+X = np.random.default_rng(0).standard_normal((100, 10))
+for rule in (aw.BudgetRule(0.1), aw.FixedRate(0.1)):
+    aw.Sampler(rule=rule, seed=0).run(X, np.where(X[:, 0] > 0, 1, -1))
 """
 
 
@@ -39,51 +34,60 @@ for name in ("lasec-ss", "sop-ss", "perceptron-ss"):
 def demo(out: Output, report: str, picture: str | None) -> None:
     """Show what asking for the right labels is worth.
 
-    Needs no data. Compares the default with the same learner asking at random and with the papers' algorithms, on a
-    synthetic stream whose target changes, with one label in ten for each: prints a table and a picture, and writes a
-    report as one HTML file.
+    Needs no data: 10,000 generated rows get a label each. A person gives the few that are worth it, the others are
+    predictions, and at any time at most 5 % of all labels are wrong, with 95 % confidence. Beside it, what a fixed
+    number of labels would have given. Prints a table and a picture, and writes a report as one HTML file.
     """
+    from ...workflows import demo as played
     from ...workflows.outputs import check_outputs
+    from ..terminal import promises
 
     check_outputs(None, report=report, picture=picture)
-    started = time.perf_counter()
-    out.say(
-        f"A stream of {ROUNDS:,} rows; the target is replaced every {EVERY:,} rows. One label in ten may be asked for."
-    )
-    with progress_bar(out, "running", 1, "last") as move:
+    started, errors = time.perf_counter(), f"{100 * played.ERROR:g}"
+    out.say(f"A pile of {played.ROWS:,} rows. Which must a person label, so that at most {errors} % of all are wrong?")
+    with progress_bar(out, "labelling", 3, "last") as move:
+        helper = None
         if is_cold():
             move(last="compiling, since this is the first run")
             helper = subprocess.Popen([sys.executable, "-c", _ELSEWHERE], stderr=subprocess.DEVNULL)
-        else:
-            helper = None
-        X, y = aw.data.switching(ROUNDS, DIMENSION, EVERY, SEED)
-        aw.Sampler(seed=0).run(X[:100], y[:100], margins=False)
+        X, y = played.pile()
+        found = played.promised(X, y)
         if helper is not None:
             helper.wait()
-        found = aw.evaluate.compare(
-            X,
-            y,
-            NAMES,
-            [SHARE],
-            repeats=REPEATS,
-            letters=HYPERPARAMETERS,
-            prepare=aw.Prepare(),
-            watch=lambda done, total, last: move(done / total, last=last),
-        )
-    facts = show.comparison_facts(found) | {"report": str(Path(report).resolve()), "picture": picture}
-    facts["total_seconds"] = time.perf_counter() - started
+        move(1, last="fixed numbers of labels")
+        ways = found.ways + played.budgets(found, X, y)
+        move(2, last="other promises")
+        curve = aw.evaluate.promise_curve(X, y, repeats=1, seed=played.SEED)
+    facts: dict[str, Any] = {
+        "rows": played.ROWS,
+        "promise": promises.promise_facts(found.sampler.promise, found.history),
+        "ways": [each._asdict() for each in ways],
+        "plan": promises.curve_facts(curve),
+        "report": str(Path(report).resolve()),
+        "picture": picture,
+        "total_seconds": time.perf_counter() - started,
+    }
+    drawn = [promises.ways_shown(ways), "", promises.certificate_shown(found.history, ways[1]), ""]
     closing = f"Report: {facts['report']}  ({facts['total_seconds']:.1f} seconds in all)"
-    out.result(facts, *show.lead(facts), show.comparison_table(found), "", *show.pictures(found), closing)
-    from ...report import picture as drawn
-    from ...report import write_comparison
+    out.result(facts, facts["promise"]["sentence"], "", *drawn, promises.others_shown(curve), closing)
+    _write(found, ways, report, picture)
+
+
+def _write(found: Demonstration, ways: list[Way], report: str, picture: str | None) -> None:
+    """Write the report and the picture."""
+    from ...report import certificate_picture, write_run
     from ...report.page import write
 
-    about = {
-        "Stream": f"{ROUNDS:,} Gaussian instances of {DIMENSION} features; a new target every {EVERY:,} rounds",
-        "repeats": str(REPEATS),
-        "askwhen": aw.__version__,
+    history, rows = found.history, f"{found.trace.rounds:,}"
+    ends = {
+        each.name: f"{each.questions:,} labels asked for, {each.wrong:.1%} wrong; as far as those labels say, at most "
+        f"{each.at_most:.1%}"
+        for each in ways
     }
-    write_comparison(report, found, title="askwhen demo: one label in ten", facts=about, command=command_line())
+    about = {"Stream": f"{rows} generated rows", **ends, "askwhen": aw.__version__}
+    title = f"askwhen demo: at most {history.error:.0%} errors"
+    write_run(report, found.progress, found.trace, title=title, facts=about, command=command_line())
     if picture is not None:
-        title = f"Accuracy at one label in ten; the target is replaced every {EVERY:,} rounds"
-        write("picture", picture, drawn(found, SHARE, title=title))
+        title = f"At most {history.error:.0%} errors promised: {found.trace.questions:,} of {rows} labels asked for"
+        others = {f"wrong, {ways[1].name}": ways[1].over_time}
+        write("picture", picture, certificate_picture(history, others, title=title))

@@ -115,3 +115,35 @@ def curve_shown(curve: aw.evaluate.PromiseCurve) -> list[Any]:
         }
         picture = lines(series, width=width, height=16, across="labels asked, %", up="share of wrong labels")
     return [table_of(heads, rows), "", picture, ""]
+
+
+def ways_shown(ways: Sequence[Any]) -> Any:
+    """A table of ways to label a pile, the promise first."""
+    heads = ["", "labels asked", "wrong labels", "what you would know"]
+    return table_of(
+        heads,
+        [
+            [each.name, f"{each.questions:,}", in_percent(each.wrong), f"at most {in_percent(each.at_most)}"]
+            for each in ways
+        ],
+    )
+
+
+def certificate_shown(history: aw.evaluate.PromiseHistory, other: Any) -> Any:
+    """A picture of the certificate over time, beside the wrong labels of another way."""
+    from .plot import lines
+
+    rounds, width = history.rounds, min(shutil.get_terminal_size((100, 24)).columns, 110)
+    series = {
+        "certified": (rounds, history.certified),
+        "wrong": (rounds, history.wrong / history.delivered),
+        other.name: (rounds, other.over_time),
+        "promised": ([0, rounds[-1]], [history.error, history.error]),
+    }
+    return lines(series, width=width, height=16, across="rows", up="share of wrong labels so far")
+
+
+def others_shown(curve: aw.evaluate.PromiseCurve) -> str:
+    """What other promises take, in one line."""
+    each = [f"{100 * point.error:.3g} %: {point.questions.mean():,.0f}" for point in curve.points]
+    return f"Fewer errors take more labels: {', '.join(each)}. `askwhen plan FILE` says so for a file of yours."
