@@ -10,7 +10,8 @@ from scipy import stats
 
 import askwhen as aw
 from askwhen.betting import FIRST_RELEASE
-from askwhen.engine.tally.round_tally import new_tally, note_rounds
+from askwhen.engine.tally.many_rounds import note_rounds
+from askwhen.engine.tally.round_tally import new_tally
 from askwhen.evaluate.estimation.tally_views import sides_of, window_of
 from askwhen.snapshot import file_format
 from askwhen.snapshot.legacy.first_release_tally import converted, unobserved

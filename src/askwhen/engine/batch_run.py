@@ -23,7 +23,8 @@ from .round.advised import rounds_of
 from .round.each_class import calls_of
 from .round.rounds import Record, learn_rows, new_record, run_rounds, score_rows
 from .tally.error_model import boundary
-from .tally.round_tally import counts_in_rounds, note_rounds_at
+from .tally.many_rounds import note_rounds_at
+from .tally.round_tally import counts_in_rounds
 
 _CHUNK = 1 << 16
 _PREPARED = 1 << 22  # the most prepared numbers that are held at once

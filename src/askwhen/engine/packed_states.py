@@ -13,7 +13,7 @@ import numpy as np
 from ..compiled.steps import entry, entry_point
 from .engine import Engine
 from .state_arrays import arrays_of, map_arrays
-from .tally.error_model import LABELS, set_limits
+from .tally.error_model import update_limits
 from .tally.round_tally import DERIVED, WINDOWS
 
 _STATES = ("learner", "rule", "drift", "prepare", "tally")
@@ -89,5 +89,4 @@ def _restore_derived(now: Any, touched: Any, count: Any, model: Any, limits: Any
             touched[found] = cell
             found += 1
     count[2] = found
-    n = model[LABELS]
-    set_limits(limits, n if n <= 64.0 else n - n % 16.0)
+    update_limits(model, limits)

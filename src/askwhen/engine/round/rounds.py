@@ -355,7 +355,7 @@ def run_rounds(
 
     With open classes, ``places`` has the class number of each label, or -1 until its class is opened. The rounds are
     ``blind`` if the random draw decides whether their margins are computed; their probability of asking is not below
-    the floor. They are counted here only if the next round depends on the counts; see ``note_all``.
+    the floor. They are counted here only if the next round depends on the counts; see ``note_rounds``.
     """
     (context,) = lend(address)
     learner, regression, place = context.learner, context.regression, place_of(floor)

@@ -23,8 +23,9 @@ from ...betting import SMALLEST_COIN, place_of
 from ...compiled.frames import lend, new_frame
 from ...compiled.steps import entry, entry_point
 from .class_tally import ClassTally, count_class, doubt_class, new_class_tally, note_classes, settle_class
+from .many_rounds import note_rounds_at
 from .paired_rounds import BOTH, compare_rounds, settle_one
-from .round_tally import Tally, forget_round, new_tally, note_round, note_rounds_at, settle_round
+from .round_tally import Tally, forget_round, new_tally, note_round, settle_round
 
 BINS = 10
 ROUNDS, STATED, ANSWERED, WEIGHT, RIGHT = range(5)

@@ -44,6 +44,14 @@ SHRINK = 60.0
 _LARGEST_Z = 8.0
 _LARGEST_LOG = 1e3
 
+_LARGEST_MARGIN = 1e100
+"""Larger margins are left out of the running sums, since their squares would overflow."""
+
+_LOOK = 64
+
+_OFTEN, _SELDOM = 64, 16
+"""Limits are updated with each of the first labels, and then with one in sixteen."""
+
 BETWEEN = np.sqrt(ERRORS[1:] * ERRORS[:-1])
 """Boundaries between levels."""
 
@@ -80,12 +88,38 @@ def note_margin(model: Any, p: float, weight: float, look: bool) -> None:
 
     The scale is not updated in every round: roots and quotients take longer than everything else in an unasked round.
     """
-    if abs(p) < 1e100:  # the square of a larger one would overflow
+    if abs(p) < _LARGEST_MARGIN:
         model[SUM] += p * weight
         model[SQUARES] += p * p * weight
         model[COUNT] += weight
     if look and model[COUNT] > 0.0:
         look_at_margins(model)
+
+
+@step
+def looks_at(t: int) -> Any:
+    """Whether the scale of z is updated in round t: at first in every round, then in one of so many."""
+    return t < _LOOK or t & (_LOOK - 1) == 0
+
+
+@step
+def rounds_to_look(t: int) -> Any:
+    """Number of rounds, from t on, before the next one that updates the scale of z."""
+    return 1 if t + 1 < _LOOK else _LOOK - (t & (_LOOK - 1))
+
+
+@step
+def note_margins(model: Any, p: Any, first: int, last: int, look: bool) -> None:
+    """Add margins to the running sums, in place; if ``look``, update the scale of z after the first of them."""
+    if not math.isnan(p[first]):
+        note_margin(model, p[first], 1.0, look)
+    total, squares, n = model[SUM], model[SQUARES], model[COUNT]
+    for i in range(first + 1, last):
+        if abs(p[i]) < _LARGEST_MARGIN:  # not so for NaN
+            total += p[i]
+            squares += p[i] * p[i]
+            n += 1.0
+    model[SUM], model[SQUARES], model[COUNT] = total, squares, n
 
 
 @apart
@@ -140,9 +174,16 @@ def count_label(model: Any, limits: Any) -> Any:
     before = model[LABELS]
     model[LABELS] = before + 1.0
     n = int(before) + 1
-    if n <= 64 or n & 15 == 0:  # later they hardly move
+    if n <= _OFTEN or n & (_SELDOM - 1) == 0:
         set_limits(limits, float(n))
     return before
+
+
+@step
+def update_limits(model: Any, limits: Any) -> None:
+    """Write the limits that belong to the number of labels, in place; beyond the first they hardly move."""
+    n = model[LABELS]
+    set_limits(limits, n if n <= _OFTEN else n - n % _SELDOM)
 
 
 @apart

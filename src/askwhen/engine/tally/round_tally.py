@@ -27,8 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...betting import ERRORS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of
-from ...compiled.frames import lend, new_frame
-from ...compiled.steps import apart, borrow, entry, entry_point, step
+from ...compiled.steps import apart, entry, step
 from ...contracts.learner import LARGEST_COUNT, is_sound
 from ...linalg.vectors import LARGEST, all_within, clear
 from ...logistic import sigmoid
@@ -42,9 +41,11 @@ from .error_model import (
     level_at,
     level_of,
     log_odds,
+    looks_at,
     new_model,
     note_margin,
     set_limits,
+    update_limits,
 )
 
 WINDOWS = (1_000, 5_000, 20_000)
@@ -146,8 +147,7 @@ def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes:
 def complete(tally: Tally) -> None:
     """Compute the ``DERIVED`` arrays, in place, after the others were read from a file."""
     tally.growth[:], tally.loss[:] = np.exp(tally.stakes), -np.expm1(tally.stakes)
-    n = tally.model[LABELS]
-    set_limits(tally.limits, n if n <= 64.0 else n - n % 16.0)
+    update_limits(tally.model, tally.limits)
     touched = np.flatnonzero(tally.now)
     tally.touched[: len(touched)], tally.count[2] = touched, len(touched)
 
@@ -205,31 +205,32 @@ def end_block(tally: Any) -> None:
     last, length = count - 1, stratum_length(count, steps[0])
     if length > stratum_length(tally.count[1], steps[0]):
         join_strata(tally.strata)
+    stretch = last // length
     for side in range(2):
-        product, carried = tally.product[side], tally.carried[side]
-        for j in range(len(product)):
-            if product[j] != 1.0 or carried[j] != 0.0:
-                log = carried[j] + math.log(product[j])
-                tally.logs[side, j] += log
-                for w in range(len(steps)):
-                    tally.block_logs[w, last // steps[w] % BLOCKS, j] += log
-                product[j], carried[j] = 1.0, 0.0
-        fresh, stratum = tally.fresh[side], tally.strata[side, last // length]
+        fresh, stratum = tally.fresh[side], tally.strata[side, stretch]
         stratum[0] += fresh[ANSWERED]
         stratum[1] += fresh[FORGOTTEN]
         stratum[2] += fresh[RESIDUAL]
-        for i in range(len(fresh)):
-            tally.sums[side, i] += fresh[i]
-            for w in range(len(steps)):
-                tally.block_sums[w, last // steps[w] % BLOCKS, i] += fresh[i]
-            fresh[i] = 0.0
+        has_bets = take_logs(tally.carried[side], tally.product[side])
+        for w in range(len(steps)):  # a division takes as long as ten additions: one for each window is enough
+            slot = last // steps[w] % BLOCKS
+            add_all(tally.block_sums[w, slot], fresh)
+            if has_bets:
+                add_all(tally.block_logs[w, slot], tally.carried[side])
+        add_all(tally.sums[side], fresh)
+        clear(fresh)
+        if has_bets:
+            add_all(tally.logs[side], tally.carried[side])
+            clear(tally.carried[side])
+    for w in range(len(steps)):
+        cells = tally.block_cells[w, last // steps[w] % BLOCKS]
+        for at in range(tally.count[2]):
+            cell = tally.touched[at]
+            cells[cell % CELLS] += tally.now[cell]
     for at in range(tally.count[2]):
         cell = tally.touched[at]
-        n = tally.now[cell]
+        tally.cells[cell // CELLS, cell % CELLS] += tally.now[cell]
         tally.now[cell] = 0
-        tally.cells[cell // CELLS, cell % CELLS] += n
-        for w in range(len(steps)):
-            tally.block_cells[w, last // steps[w] % BLOCKS, cell % CELLS] += n
     tally.count[1], tally.count[2] = count, 0
     for w in range(len(steps)):
         if count % steps[w] == 0:
@@ -242,19 +243,41 @@ def end_block(tally: Any) -> None:
 
 
 @step
+def add_all(sums: Any, more: Any) -> None:
+    """Add one array to another, in place."""
+    for i in range(len(sums)):
+        sums[i] += more[i]
+
+
+@step
+def take_logs(carried: Any, product: Any) -> Any:
+    """Move the logarithms of the products to ``carried``, in place; return whether any product was not 1."""
+    has_bets = False
+    for j in range(len(product)):
+        if product[j] != 1.0 or carried[j] != 0.0:
+            carried[j] += math.log(product[j])
+            product[j] = 1.0
+            has_bets = True
+    return has_bets
+
+
+@step
 def note_round(tally: Any, P: float, place: int, raw: float, positive: bool, asked: bool) -> Any:
     """Count a round with this raw margin, whose prediction is ``positive`` or not, in place; return its bet's level.
 
     The raw margin is measured from 0, even where costs have moved the boundary.
     """
-    level = 0  # unused where nothing may be asked, and p may be unknown, and where it is certain to be asked
     if not math.isnan(raw):
-        t = tally.count[0]
-        note_margin(tally.model, raw, 1.0, t < 64 or t & 63 == 0)
-        if P < 1.0:
-            level = level_of(tally.model, tally.limits, raw, positive)
+        note_margin(tally.model, raw, 1.0, looks_at(tally.count[0]))
+    level = level_before(tally, P, raw, positive)
     count_round(tally, place, level, positive, asked, P >= SMALLEST_COIN)
     return level
+
+
+@step
+def level_before(tally: Any, P: float, raw: float, positive: bool) -> Any:
+    """The level of a round's bet, from its margin: 0 where P is 1, so that nothing is bet, or the margin unknown."""
+    return level_of(tally.model, tally.limits, raw, positive) if P < 1.0 and not math.isnan(raw) else 0
 
 
 @apart
@@ -273,10 +296,17 @@ def note_blind_round(tally: Any, place: int, positive: bool, asked: bool) -> Any
 @step
 def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool, observed: bool) -> None:
     """Count a round, and in its cell if it was not asked about, in place; ``observed`` if it could have been asked."""
-    count, side = tally.count, 1 if positive else 0
+    count = tally.count
     if count[0] - count[1] >= tally.steps[0]:
         end_block(tally)
     count[0] += 1
+    add_round(tally, place, level, positive, asked, observed)
+
+
+@step
+def add_round(tally: Any, place: int, level: int, positive: bool, asked: bool, observed: bool) -> None:
+    """Add a round to the sums of the current block, in place."""
+    count, side = tally.count, 1 if positive else 0
     fresh = tally.fresh[side]
     fresh[ROUNDS] += 1.0
     if observed:
@@ -303,10 +333,15 @@ def settle_round(
     tally: Any, ago: int, P: float, raw: float, place: int, level: int, positive: bool, wrong: bool
 ) -> None:
     """Count the label of the round that is ``ago`` rounds back, 1 for the last one, in place; ``wrong`` if mistaken."""
-    n = int(count_label(tally.model, tally.limits))
-    if P < 1.0 or n < _FIRST_LABELS or n & _SKIPPED_BITS == 0:
+    if learns_from(P, int(count_label(tally.model, tally.limits))):
         learn_label(tally.model, raw, positive != wrong)
     settle_bet(tally, ago, P, place, level, positive, wrong)
+
+
+@step
+def learns_from(P: float, n: int) -> Any:
+    """Whether the error model learns a label that was asked for with this probability, after n labels."""
+    return P < 1.0 or n < _FIRST_LABELS or n & _SKIPPED_BITS == 0
 
 
 @step
@@ -427,49 +462,6 @@ def forget_round(tally: Tally, ago: int, P: float, level: int, positive: bool) -
 def counts_in_rounds(tally: Any) -> Any:
     """Whether rounds must be counted one by one: with costs, every answer may move the boundary of the next round."""
     return tally.log_cost != 0.0
-
-
-NO_LEVELS = np.zeros(0, np.int8)
-
-
-def note_rounds(tally: Tally, *rounds: Any) -> None:
-    """Count rounds with immediate answers, in place; see :func:`note_all`."""
-    (_held, address), kind = new_frame(tally)
-    note_rounds_at(address, kind, *rounds, NO_LEVELS)
-
-
-def note_rounds_at(address: int, kind: Any, *rounds: Any) -> None:
-    """Count rounds with immediate answers in the tally at an address, in place."""
-    entry_point(note_all, kind, *rounds)(address, *rounds)
-
-
-# More than eight arguments: a compiled step takes numbers one by one, without building a tuple of them.
-@entry
-def note_all(
-    address: Any,
-    probability: Any,
-    margin: Any,
-    prediction: Any,
-    queried: Any,
-    mistaken: Any,
-    floor: float,
-    blind: bool,
-    levels: Any,
-) -> None:
-    """Count rounds with immediate answers, in place. A separate loop takes half the time of counting in each round.
-
-    In ``blind`` rounds the random draw decides whether P is known: each counts as one that was asked about with the
-    rule's floor as its probability. The levels of the bets are written to ``levels``, unless it is empty.
-    """
-    (tally,) = lend(address)
-    probability, margin, prediction = borrow(probability), borrow(margin), borrow(prediction)
-    queried, mistaken, levels = borrow(queried), borrow(mistaken), borrow(levels)
-    place, writes = place_of(floor), len(levels) > 0
-    for i in range(len(probability)):
-        outcome = (prediction[i] > 0, queried[i], mistaken[i])
-        level = count_labelled(tally, probability[i], margin[i], *outcome, place, blind)
-        if writes:
-            levels[i] = level
 
 
 @apart

@@ -20,7 +20,8 @@ from ...contracts.sampler import Counting
 from ...engine.engine import Waiting
 from ...engine.tally.error_model import log_cost_of
 from ...engine.tally.label_tally import LabelTally
-from ...engine.tally.round_tally import WINDOWS, Tally, new_tally, note_rounds
+from ...engine.tally.many_rounds import note_rounds
+from ...engine.tally.round_tally import WINDOWS, Tally, new_tally
 from ...errors import InputError
 from ...trace.trace import Trace
 from ...validation import check_count, check_number
