@@ -65,6 +65,18 @@ def _endless(rule: Any, now: float) -> Any:
     return math.inf
 
 
+def _unknown(rule: Any, u: Any, out: Any) -> Any:
+    return False
+
+
+def _unchanged(rule: Any, p: Any, out: Any) -> None:
+    return
+
+
+def _nothing_many(rule: Any, rounds: int, updates: int, norm2: float) -> None:
+    return
+
+
 begin_round = Family("begin_round", default=_nothing_at)
 """``begin_round(rule, time)``: advance the rule's clock, in place; time is 0 where the stream has none."""
 
@@ -107,6 +119,20 @@ period_length = Family("period_length", default=_zero)
 last_time = Family("last_time", default=_no_time)
 """``last_time(rule)`` -> the time of the last round, NaN before the first: time must not go back."""
 
+
+thresholds = Family("thresholds", default=_unknown)
+"""``thresholds(rule, u, out)``: write the distance |p| below which each of the random draws u asks -> True.
+
+Only for a rule that decides by that alone, floor included, whatever rounds have brought: such rounds are played in one
+loop, and the rule is told of them by ``note_many``. Others return False."""
+
+chances = Family("chances", default=_unchanged)
+"""``chances(rule, p, out)``: write the probability of asking at each of the margins p, for a rule with thresholds."""
+
+note_many = Family("note_many", default=_nothing_many)
+"""``note_many(rule, rounds, updates, norm2)``: note rounds whose questions were decided by thresholds, in place.
+
+So many instances updated the learner; norm2 is the largest of their squared norms, or 0."""
 
 labels_left = Family("labels_left", default=_endless)
 """``labels_left(rule, now)`` -> number of labels that the budget still allows; infinite without one (Python only)."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
+from ..contracts.drift import NoDrift
 from ..contracts.learner import experts
 from ..errors import INSTANCES, InputError, at_row
 from ..linalg.rows import Rows, SparseRows, copy_rows, part_of, row, shape_of
@@ -20,6 +21,7 @@ from .inputs.advice import Columns
 from .inputs.instance_checks import canonical, describe_unsound, is_canonical
 from .label_spaces import Classes
 from .round.advised import rounds_of
+from .round.ahead import Played, is_ahead, play_ahead
 from .round.each_class import calls_of
 from .round.rounds import Record, learn_rows, new_record, run_rounds, score_rows
 from .tally.error_model import boundary
@@ -112,9 +114,12 @@ class _Run:
         self._given: Any = None
         if engine.advisers is not None:
             self._given = engine.advisers.given_rows(engine.learner, batch.advice, self._n, self._places)
-        example = (0, batch.labels, NO_TIMES, 0, True, 0.0, True, NO_FLAGS, self._places, self._record)
-        self._frame, kind = engine.session.context(engine)
-        self._play = entry_point(run_rounds, kind, *example, what=engine.parts.learner)
+        self._is_ahead = plays_ahead(engine, batch)
+        self._frame: Any = None
+        if not self._is_ahead:
+            example = (0, batch.labels, NO_TIMES, 0, True, 0.0, True, NO_FLAGS, self._places, self._record)
+            self._frame, kind = engine.session.context(engine)
+            self._play = entry_point(run_rounds, kind, *example, what=engine.parts.learner)
 
     def play(self) -> Trace:
         engine, (start, unsolicited) = self._engine, (self._engine.round, self._batch.unsolicited)
@@ -124,7 +129,7 @@ class _Run:
             here = slice(first, last) if self._batch.keep else slice(0, last - first)
             record = Record(*(array[here] for array in self._record))
             self._play_chunk(record, first, last)
-            if not (engine.regression or counts_in_rounds(engine.tally)):
+            if not (engine.regression or counts_in_rounds(engine.tally) or self._is_ahead):
                 self._count(record, self._batch.labels[first:last])
             if engine.advisers is not None:
                 given = rounds_of(self._given, first, last)
@@ -158,14 +163,29 @@ class _Run:
         while done < last - first:
             part = chunk or part_of(self._rows, first, last)
             (_held, address), _ = new_frame(part)
-            labels, times, given = batch.labels[first:last], batch.times[first:last], batch.unsolicited[first:last]
-            how = (batch.every_margin, self._floor, self._blind, given, self._places)
-            done, status = self._play(self._frame[1], address, labels, times, done, *how, record)
+            done, status = self._play_rows(address, done, record, first, last)
             if status == UNSOUND and not self._prepares and not is_canonical(row(part, done), self._d):
                 self._rows = canonical("run", self._rows)
             elif status != SOUND:
                 engine.make_ready(status, row(part, done), "run", at_row(before + done))
-                self._frame, _ = engine.session.context(engine)
+                if not self._is_ahead:
+                    self._frame, _ = engine.session.context(engine)
+
+    def _play_rows(self, rows: int, done: int, record: Record, first: int, last: int) -> tuple[int, int]:
+        """Play rows in compiled code, until one cannot be taken: (its number, the status)."""
+        batch, what = self._batch, self._engine.parts.learner
+        labels = batch.labels[first:last]
+        if self._is_ahead:
+            levels = np.zeros(0, np.int8)
+            columns = (record.prediction, record.queried, record.updated, record.mistaken, levels)
+            played = Played(labels, record.coin, record.margin, record.probability, *columns)
+            (_held, number), played_kind = new_frame(played)
+            address, kind = self._engine.session.ahead(self._engine)
+            play = entry_point(play_ahead, kind, 0, played_kind, 0, 0, what=what)
+            return play(address, rows, number, number, done)  # type: ignore[no-any-return]
+        times, given = batch.times[first:last], batch.unsolicited[first:last]
+        how = (batch.every_margin, self._floor, self._blind, given, self._places)
+        return self._play(self._frame[1], rows, labels, times, done, *how, record)  # type: ignore[no-any-return]
 
     def _count(self, record: Record, labels: np.ndarray) -> None:
         """Count rounds in the tallies, where the compiled rounds have not done so."""
@@ -233,6 +253,13 @@ class _Run:
             found = found.astype(float if engine.regression else object)
             found[withheld] = np.nan if engine.regression else None
         return {"delivered": found, "withheld": withheld}
+
+
+def plays_ahead(engine: Engine, batch: RowBatch) -> bool:
+    """Whether the rounds of a batch depend on nothing but margins, draws and labels; see ``round.ahead``."""
+    alone = isinstance(engine.drift, NoDrift) and engine.audit.rate == 0.0 and engine.advisers is None
+    plain = not (engine.regression or engine.costs or engine.needs_time) and engine.answers is None
+    return alone and plain and not len(batch.unsolicited) and is_ahead(engine.learner, engine.rule)
 
 
 def learn(engine: Engine, rows: Rows, labels: np.ndarray, new: Sequence[Any] = ()) -> None:

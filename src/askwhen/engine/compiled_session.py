@@ -14,6 +14,7 @@ from ..contracts.sampler import Parts
 from ..linalg.rows import Row, SparseRow, example_rows, in_order, row
 from ..prepare import PrepareState, ViewsState, absorb_row, entries_of, transform_row
 from ..rules.audit import AuditState
+from .round.ahead import ahead_context
 from .round.each_class import EachState, calls_of
 from .round.live_row import LiveRow
 from .round.rounds import RoundContext, ask_round, tell_round
@@ -85,13 +86,14 @@ class CompiledSession:
         self.transform: Any = None
         self.absorb: Any = None
         self._context: Any = None
+        self._ahead: Any = None
         self._alone: Any = None
         self._kind: Any = None
         self._in_order: Any = None
 
     def invalidate(self) -> None:
         """Drop the frame, because a state was replaced; compiled functions stay."""
-        self.frame = self._context = self._alone = None
+        self.frame = self._context = self._ahead = self._alone = None
 
     def compile(self, engine: Stateful) -> tuple[Any, int]:
         """Make the frame of the current states, and compile the rounds for their types, which may take seconds."""
@@ -126,6 +128,14 @@ class CompiledSession:
             (block, address), kind = new_frame(context)
             self._context = ((block, learning, watching, new_frame(engine.tally)), address), kind
         return cast(tuple[tuple[Any, int], Any], self._context)
+
+    def ahead(self, engine: Stateful) -> tuple[int, Any]:
+        """The address of the states for rounds that are played ahead, and the type of that address."""
+        if self._ahead is None:
+            states = (engine.learner, engine.rule, engine.tally)
+            held, address, kind = ahead_context(*states, engine.sees_sparse, engine.parts.learner)
+            self._ahead = (address, kind), held
+        return cast(tuple[int, Any], self._ahead[0])
 
     def learner_alone(self, engine: Stateful) -> tuple[int, Any]:
         """The address of the learner for use without a round, and the type of that address."""

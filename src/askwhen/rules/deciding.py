@@ -83,6 +83,14 @@ def _note_update(rule: Any, norm2: float) -> None:
     rule.memory[2] = max(rule.memory[2], norm2)
 
 
+@contract.note_many.of(RuleState)
+def _note_many(rule: Any, rounds: int, updates: int, norm2: float) -> None:
+    """Note rounds and updates, in place."""
+    rule.memory[0] += rounds
+    rule.memory[1] += updates
+    rule.memory[2] = max(rule.memory[2], norm2)
+
+
 @contract.restart_rule.of(RuleState)
 def _restart_rule(rule: Any) -> None:
     """Reset the clock and the memory, in place; the budget spent is not reset."""
@@ -99,6 +107,14 @@ def _period_length(rule: Any) -> Any:
 @contract.last_time.of(RuleState)
 def _last_time(rule: Any) -> Any:
     return float(rule.spending[TIME])
+
+
+def _no_thresholds(rule: Any, u: Any, out: Any) -> Any:
+    return False
+
+
+def _no_chances(rule: Any, p: Any, out: Any) -> None:
+    return
 
 
 def _floor(rule: RuleState) -> float:
@@ -127,5 +143,7 @@ for _family, _default in (
     (contract.note_class, _ignore_class),
     (contract.least_chance, _floor),
     (contract.labels_left, _endless),
+    (contract.thresholds, _no_thresholds),
+    (contract.chances, _no_chances),
 ):
     _family.of(RuleState)(by_kind(_family.__name__, _default))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..validation import check_number
-from .state import RuleState, check_floor, new_kind, new_state
+from .state import RuleState, by_draw, check_floor, new_kind, new_state
 
 
 def _everything(rule: Any, norm2: float, u: float) -> Any:
@@ -37,8 +37,8 @@ def _least(rule: RuleState) -> float:
     return max(rule.floor, rule.value)
 
 
-_ALWAYS = new_kind(threshold=_everything, probability=_surely, least_chance=_one)
-_FIXED = new_kind(threshold=_by_draw, probability=_rate, least_chance=_least)
+_ALWAYS = new_kind(threshold=_everything, probability=_surely, least_chance=_one, **by_draw(_everything, _surely))
+_FIXED = new_kind(threshold=_by_draw, probability=_rate, least_chance=_least, **by_draw(_by_draw, _rate))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from ..compiled.steps import step
 from ..validation import check_positive
-from .state import RuleState, check_floor, new_kind, new_state
+from .state import RuleState, by_draw, check_floor, new_kind, new_state
 
 
 @step
@@ -42,7 +42,7 @@ def _chance(rule: Any, m: float, q: float, norm2: float) -> Any:
     return gaussian_weight(m / (1.0 + q), rule.value)
 
 
-_FOCUSED = new_kind(threshold=_threshold, chance=_chance)
+_FOCUSED = new_kind(threshold=_threshold, chance=_chance, **by_draw(_threshold, _chance))
 
 
 @dataclass(frozen=True)

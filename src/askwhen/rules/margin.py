@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from ..compiled.steps import step
 from ..validation import check_number
-from .state import RuleState, check_floor, new_kind, new_state
+from .state import RuleState, by_draw, check_floor, new_kind, new_state
 
 
 @step
@@ -44,7 +44,7 @@ def _chance(rule: Any, m: float, q: float, norm2: float) -> Any:
     return margin_probability(rule.value, m / (1.0 + q))
 
 
-_MARGIN = new_kind(threshold=_threshold, chance=_chance)
+_MARGIN = new_kind(threshold=_threshold, chance=_chance, **by_draw(_threshold, _chance))
 
 
 @dataclass(frozen=True)

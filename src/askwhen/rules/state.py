@@ -61,6 +61,22 @@ def _either(kind: int, function: Callable[..., Any], otherwise: Callable[..., An
     return choose
 
 
+def by_draw(threshold: Callable[..., Any], chance: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """Further steps for ``new_kind``, of a rule whose threshold depends on nothing but the draw and its parameters."""
+    threshold_, chance_ = step(threshold), step(chance)
+
+    def thresholds(rule: Any, u: Any, out: Any) -> Any:
+        for i in range(len(u)):
+            out[i] = math.inf if u[i] < rule.floor else threshold_(rule, 0.0, u[i])
+        return True
+
+    def chances(rule: Any, p: Any, out: Any) -> None:
+        for i in range(len(p)):
+            out[i] = max(chance_(rule, p[i], 0.0, 0.0), rule.floor)
+
+    return {"thresholds": thresholds, "chances": chances}
+
+
 class RuleState(NamedTuple):
     """value is the rule's one parameter, memory = (t, K, X2), and spending are the numbers that a budget updates.
 

@@ -85,22 +85,22 @@ def note_all(
     """
     (tally,) = lend(address)
     rounds = Rounds(probability, margin, prediction, queried, mistaken, levels)
-    count_many(tally, borrow(rounds), place_of(floor), blind)
+    count_many(tally, borrow(rounds), 0, len(margin), place_of(floor), blind)
 
 
 @step
-def count_many(tally: Any, rounds: Any, place: int, blind: bool) -> None:
-    """Count rounds with immediate answers, in place; ``place`` is for blind rounds."""
+def count_many(tally: Any, rounds: Any, first: int, end: int, place: int, blind: bool) -> None:
+    """Count the rounds from ``first`` to ``end``, with immediate answers, in place; ``place`` is for blind rounds."""
     if blind or tally.log_cost != 0.0:
-        count_each(tally, rounds, place, blind)
+        count_each(tally, rounds, first, end, place, blind)
         return
-    count, size, i, n = tally.count, tally.steps[0], 0, len(rounds.margin)
+    count, size, i = tally.count, tally.steps[0], first
     limits_are_old = False
-    while i < n:
+    while i < end:
         if count[0] - count[1] >= size:
             end_block(tally)
         t = count[0]
-        last = min(n, i + min(size - (t - count[1]), rounds_to_look(t)))
+        last = min(end, i + min(size - (t - count[1]), rounds_to_look(t)))
         note_margins(tally.model, rounds.margin, i, last, looks_at(t))
         count[0] = t + last - i
         if all_certain(rounds, i, last) and are_multiples(tally.fresh):
@@ -117,9 +117,9 @@ def count_many(tally: Any, rounds: Any, place: int, blind: bool) -> None:
 
 
 @step
-def count_each(tally: Any, rounds: Any, place: int, blind: bool) -> None:
+def count_each(tally: Any, rounds: Any, first: int, end: int, place: int, blind: bool) -> None:
     """Count rounds one by one, in place."""
-    for i in range(len(rounds.margin)):
+    for i in range(first, end):
         outcome = (rounds.prediction[i] > 0, rounds.queried[i], rounds.mistaken[i])
         level = count_labelled(tally, rounds.probability[i], rounds.margin[i], *outcome, place, blind)
         if len(rounds.levels) > 0:
