@@ -47,7 +47,7 @@ class Crowd:
                 reply = http.post(path, json=body)
                 if reply.status_code < 500 and reply.status_code != 429:
                     return reply
-                if reply.status_code != 503:
+                if reply.status_code not in (502, 503, 504):  # a proxy says the others
                     self.strange.append(f"{path} {reply.status_code} {reply.text[:300]}")
                     return None
             except httpx.TransportError:

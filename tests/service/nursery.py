@@ -52,13 +52,18 @@ class Nursery:
 class Child:
     """A server that can be killed and started again at the same address."""
 
-    def __init__(self, nursery, db, networks=()):
+    def __init__(self, nursery, db, networks=(), **serving):
         self.nursery, self.db, self.port, self.networks = nursery, str(db), free_port(), networks
+        self.serving = serving
         self.url = f"http://127.0.0.1:{self.port}"
         self.pid = None
 
+    def launch(self):
+        """Start it without waiting until it is ready."""
+        self.pid = self.nursery.order(db=self.db, port=self.port, networks=self.networks, **self.serving)
+
     def start(self, seconds=30.0):
-        self.pid = self.nursery.order(db=self.db, port=self.port, networks=self.networks)
+        self.launch()
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             with contextlib.suppress(httpx.TransportError):

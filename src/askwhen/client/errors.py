@@ -75,6 +75,10 @@ class StoreError(ServiceError):
     status = 503
 
 
+class ServedError(StoreError):
+    """Another process serves the database."""
+
+
 class UnreachableError(ServiceError):
     """The service does not answer, is stopping or busy; the request may or may not have been carried out."""
 

@@ -102,6 +102,7 @@ OPTIONS = (
     Option("tokens", "switch", False, "Require tokens at once, not only when the first has been made."),
     Option("largest-body", "whole", 1 << 20, "Largest request body, and line of an NDJSON request, in bytes.", least=1),
     Option("requests", "number", 20_000.0, "Most requests per second from each token.", least=0.1, most=1e9),
+    Option("standby", "switch", False, "Wait until no other server owns the PostgreSQL database, then take over."),
     Option("from-snapshots", "switch", False, "Go on from snapshots, without playing rounds again."),
     Option(
         "backups",

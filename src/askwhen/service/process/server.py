@@ -28,9 +28,11 @@ from ..http.proxy_auth import proxy_of
 from ..http.role_table import role_table
 from ..runtime.coordinator import Coordinator
 from ..store import Store
+from ..store.urls import is_postgresql
 from ..use_cases.webhook_delivery.addresses import networks_of
 from .header_limits import LimitedHeaders
 from .logging_json import log_to_stderr
+from .standby import owned
 from .upgrades import open_upgraded
 
 BROKEN = 70
@@ -60,6 +62,8 @@ class Serving:
         False continues from snapshots without playing rounds again.
     backups : str, optional
         The directory for the backup that is made before an older database is changed.
+    standby : bool
+        Wait until no other server owns the database.
     """
 
     db: str = "askwhen.db"
@@ -72,6 +76,7 @@ class Serving:
     options: Options = field(default_factory=Options)
     backups: str | None = None
     spans: bool = False
+    standby: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Serving:
@@ -100,6 +105,7 @@ class Serving:
             options,
             given["backups"],
             given["otel"],
+            given["standby"],
         )
 
 
@@ -113,6 +119,10 @@ def check(serving: Serving) -> None:
         )
     networks_of(serving.options.webhook_networks)
     checked_root(serving.options.root, set())
+    if serving.standby and not is_postgresql(serving.db):
+        raise InputError(
+            "standby needs a PostgreSQL: a file of SQLite can have no other server to wait for.", owner="serve"
+        )
     if not serving.db:
         raise InputError("db must not be empty.", owner="serve", parameter="db")
     if serving.certificate is not None:
@@ -161,42 +171,44 @@ def serve(serving: Serving, ready: Callable[[Coordinator], Awaitable[None]] | No
     exporter = spans(serving.spans)
     coordinators: list[Coordinator] = []
     app = create_app(lambda: coordinators[0], serving.options, exporter)
-    store = open_upgraded(serving.db, serving.backups)
+    opened = None if serving.standby else _opened(serving)
 
     def stop(error: BaseException) -> None:
         # Waiting requests get their replies; then the process ends without touching the database again.
         threading.Timer(0.3, os._exit, (BROKEN,)).start()
 
-    signs_in = serving.options.proxy is not None or serving.options.openid is not None
-    if is_public(serving.host) and not signs_in and not _has_tokens(store):
-        store.close()
-        raise InputError("a public address needs tokens; make one with askwhen token first.", owner="serve")
-    config = uvicorn.Config(
-        app,
-        host=serving.host,
-        port=serving.port,
-        access_log=False,
-        log_config=None,
-        timeout_graceful_shutdown=5,
-        ssl_certfile=serving.certificate,
-        ssl_keyfile=serving.key,
-        proxy_headers=False,  # the address of the socket's peer must stay known
-        server_header=False,
-        lifespan="on",
-        http=LimitedHeaders,
-        ws="none",
-    )
+    given: dict[str, Any] = {
+        "host": serving.host,
+        "port": serving.port,
+        "access_log": False,
+        "log_config": None,
+        "timeout_graceful_shutdown": 5,
+        "ssl_certfile": serving.certificate,
+        "ssl_keyfile": serving.key,
+        "proxy_headers": False,  # the address of the socket's peer must stay known
+        "server_header": False,
+        "http": LimitedHeaders,
+        "ws": "none",
+    }
+    config = uvicorn.Config(app, lifespan="on", **given)
     server = _Server(config)
     try:
         listening = _listen(serving.host, serving.port)
     except OSError as error:
-        store.close()
+        if opened is not None:
+            opened.close()
         raise InputError(
             f"cannot listen on {serving.host}, port {serving.port}: {error.strerror or error}.", owner="serve"
         ) from error
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where it is installed
 
         async def run() -> None:
+            store = opened
+            if store is None:
+                store = await owned(serving.db, serving.backups, serving.options.root, given, listening)
+                if store is None:
+                    return
+                check_reachable(serving, store)
             coordinators.append(Coordinator(store, stop=stop))
             try:
                 await coordinators[0].start(serving.play)
@@ -207,8 +219,23 @@ def serve(serving: Serving, ready: Callable[[Coordinator], Awaitable[None]] | No
             await _run(server, coordinators[0], listening, ready)
 
         runner.run(run())
-    if not server.started:
+    if coordinators and not server.started:
         raise InputError("the service could not start; the log says why.", owner="serve")
+
+
+def _opened(serving: Serving) -> Store:
+    """The store, if this server may be reached from where it listens."""
+    store = open_upgraded(serving.db, serving.backups)
+    check_reachable(serving, store)
+    return store
+
+
+def check_reachable(serving: Serving, store: Store) -> None:
+    """Refuse a public address where nothing would tell who sends a request; that closes the store."""
+    signs_in = serving.options.proxy is not None or serving.options.openid is not None
+    if is_public(serving.host) and not signs_in and not _has_tokens(store):
+        store.close()
+        raise InputError("a public address needs tokens; make one with askwhen token first.", owner="serve")
 
 
 def _has_tokens(store: Store) -> bool:

@@ -15,12 +15,13 @@ from ..store.urls import is_postgresql
 log = logging.getLogger("askwhen.service")
 
 
-def open_upgraded(address: str, folder: str | None = None) -> Store:
+def open_upgraded(address: str, folder: str | None = None, patience: float | None = None) -> Store:
     """The store at an address, upgraded where it is older.
 
-    The backup goes into ``folder``, by default the directory of an SQLite file, or the working directory.
+    The backup goes into ``folder``, by default the directory of an SQLite file, or the working directory. ``patience``
+    is the number of seconds to wait for another server of a PostgreSQL to end.
     """
-    return open_store(address, lambda version: _back_up(address, version, folder))
+    return open_store(address, lambda version: _back_up(address, version, folder), patience)
 
 
 def _back_up(address: str, version: int, folder: str | None) -> None:

@@ -119,6 +119,7 @@ class Coordinator:
         if not all(stream.loaded for stream in self.by_number.values()):
             gc.collect()  # of archived streams only names and counts stay in memory
         self.commits = GroupCommit(self._store, self.crash)
+        self._store.watch(self._crash_soon(asyncio.get_running_loop()))
         for stream, note in went_on:
             stream.note("went on", note, self.clock.now())
             await self.committed(stream, snapshot=True)
@@ -285,6 +286,15 @@ class Coordinator:
             if self.stopping.is_set():
                 raise StoppingError("the service is stopping; send it again when it is back.", owner="serve")
             yield item
+
+    def _crash_soon(self, loop: asyncio.AbstractEventLoop) -> Callable[[BaseException], None]:
+        """A function that stops the service from another thread."""
+
+        def crash(error: BaseException) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended already
+                loop.call_soon_threadsafe(self.crash, error)
+
+        return crash
 
     def crash(self, error: BaseException) -> None:
         """Stop the service: what is in memory cannot be trusted, or cannot be stored."""

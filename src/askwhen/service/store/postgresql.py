@@ -1,9 +1,4 @@
-"""The log in PostgreSQL.
-
-One server owns the database at a time: it holds an advisory lock as long as its connection lives, and a number that
-grows with every owner. Every commit checks that number, so that a server that lost its connection without noticing, and
-was replaced by another, cannot write any more.
-"""
+"""The log in PostgreSQL. One server owns the database at a time: see :mod:`.lease_postgresql`."""
 
 from __future__ import annotations
 
@@ -15,8 +10,9 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from ..errors import StoreError
+from ..errors import ServedError, StoreError
 from . import listing_postgresql as listing
+from .lease_postgresql import Lease, replaced
 from .listing import Found, Listed, Mark, Predicted, Wanted
 from .migrations import missing
 from .records import (
@@ -37,9 +33,11 @@ from .records import (
 )
 
 PATIENCE = 5.0
-"""Seconds to wait for the lock: PostgreSQL takes a moment to see that a process was killed."""
+"""Seconds to wait for the end of a lease, which a server that was cut off has left behind."""
 
-_LOCK = 0x61736B7768656E  # "askwhen"
+POLL = 0.1
+"""Seconds between two tries."""
+
 _COLUMNS = sql.SQL(", ".join(Event._fields))
 _KEPT = 2
 _EVENTS = """
@@ -61,34 +59,47 @@ _MESSAGE = """
     made = excluded.made, due = excluded.due, attempts = excluded.attempts, problem = excluded.problem
 """
 _ERASE = "update events set row = null, shown = null, subject = null where stream = %s and seq = any(%s)"
+_VERSIONS = "create table if not exists versions (number integer primary key, applied timestamptz not null)"
 _SERVED = "another process of askwhen serves this database; stop it first, or give its address with --server."
 _SAFE = {"fsync": "on", "full_page_writes": "on"}
 
 
 class PostgresqlStore:
-    """The connection that writes; ``before`` is called with the version of an older database before it is changed."""
+    """The connection that writes.
+
+    Parameters
+    ----------
+    address : str
+        Of the database.
+    before : callable, optional
+        Called with the version of an older database before it is changed.
+    patience : float, optional
+        Seconds to wait for another server to end; by default ``PATIENCE``.
+    """
 
     quick, scrubbing = False, False
     missing = ()
     errors: tuple[type[Exception], ...] = (psycopg.Error, OSError)
 
-    def __init__(self, address: str, before: Callable[[int], None] | None = None) -> None:
-        self._address, self._before = address, before
+    def __init__(
+        self, address: str, before: Callable[[int], None] | None = None, patience: float | None = None
+    ) -> None:
+        self._address, self._before, self._patience = address, before, PATIENCE if patience is None else patience
         try:
             self.connection = psycopg.connect(address, autocommit=True)
         except psycopg.Error as error:
             raise StoreError(f"PostgreSQL cannot be reached: {_text(error)}.", owner="serve") from error
+        self._lease = Lease(address, self.connection)
         try:
             self._prepare()
         except StoreError:
-            self.connection.close()
+            self.close()
             raise
         except psycopg.Error as error:
-            self.connection.close()
+            self.close()
             raise StoreError(f"PostgreSQL cannot be used: {_text(error)}.", owner="serve") from error
 
     def _prepare(self) -> None:
-        run = self.connection.execute
         for name, wanted in _SAFE.items():
             if self._setting(name) != wanted:
                 raise StoreError(f"PostgreSQL has {name} off, so a crash could lose answers.", owner="serve")
@@ -99,21 +110,37 @@ class PostgresqlStore:
             )
         if self._setting("server_encoding") != "UTF8":
             raise StoreError("the database must have the encoding UTF8.", owner="serve")
-        end = time.monotonic() + PATIENCE
-        while not _first(run("select pg_try_advisory_lock(%s)", (_LOCK,))):
+        if _first(self.connection.execute("select to_regclass('versions') is not null")):
+            missing("postgresql", self._applied())  # refuses a later one before anything is changed
+        end = time.monotonic() + self._patience
+        while not self._lease.try_to_take(self._make_tables):
             if time.monotonic() > end:
-                raise StoreError(_SERVED, owner="serve")
-            time.sleep(0.05)
-        run("create table if not exists versions (number integer primary key, applied timestamptz not null)")
-        applied = _first(run("select count(*) from versions"))
+                raise ServedError(_SERVED, owner="serve")
+            time.sleep(POLL)
+        self._lease.keep()
+        applied = self._applied()
         scripts = missing("postgresql", applied)
-        if applied and scripts and self._before is not None:
-            self._before(applied)
+        if scripts:
+            if self._before is not None:
+                self._before(applied)
+            self._migrate(scripts)
+
+    def _applied(self) -> int:
+        self.connection.execute(_VERSIONS)
+        return int(_first(self.connection.execute("select count(*) from versions")))
+
+    def _make_tables(self) -> None:
+        """Make the tables of an empty database."""
+        if self._applied() == 0:
+            self._migrate(missing("postgresql", 0))
+
+    def _migrate(self, scripts: Sequence[tuple[int, str]]) -> None:
         with self.connection.transaction():
+            if self._lease.number >= 0:
+                self._lease.check()
             for number, script in scripts:
-                run(script.encode())
-                run("insert into versions values (%s, now())", (number,))
-        self._number = _first(run("update owner set number = number + 1 returning number"))
+                self.connection.execute(script.encode())
+                self.connection.execute("insert into versions values (%s, now())", (number,))
 
     def _setting(self, name: str) -> str:
         return str(_first(self.connection.execute("select current_setting(%s)", (name,))))
@@ -122,26 +149,30 @@ class PostgresqlStore:
         self, events: Sequence[Event], snapshots: Sequence[Snapshot] = (), changes: Sequence[Change] = ()
     ) -> None:
         """Write all of them or none; refused where another server has become the owner."""
-        with self.connection.transaction():
-            self._check_owner()
-            self._insert(events)
-            for snapshot in snapshots:
-                self._insert([snapshot])
-                self._drop_snapshots(snapshot.stream, _KEPT)
-            for change in changes:
-                self._change(change)
+        try:
+            with self.connection.transaction():
+                self._lease.check()
+                self._insert(events)
+                for snapshot in snapshots:
+                    self._insert([snapshot])
+                    self._drop_snapshots(snapshot.stream, _KEPT)
+                for change in changes:
+                    self._change(change)
+        except psycopg.Error as error:
+            if self._lease.is_replaced():  # the new owner has ended this connection
+                raise replaced() from error
+            raise
+
+    def watch(self, lost: Callable[[StoreError], None]) -> None:
+        """Call a function, in another thread, once another server owns the database."""
+        self._lease.watch(lost)
 
     def fill(self, parts: Iterable[Part]) -> None:
         """Write all parts or none."""
         with self.connection.transaction():
-            self._check_owner()
+            self._lease.check()
             for part in parts:
                 self._insert(part)
-
-    def _check_owner(self) -> None:
-        found = self.connection.execute("select 1 from owner where number = %s for share", (self._number,)).fetchone()
-        if found is None:
-            raise StoreError("another server owns the database now.", owner="serve")
 
     def _insert(self, rows: Sequence[Row]) -> None:
         if not rows:
@@ -203,7 +234,8 @@ class PostgresqlStore:
             raise StoreError(f"PostgreSQL cannot be reached: {_text(error)}.", owner="serve") from error
 
     def close(self) -> None:
-        """Close the connection, which releases the lock."""
+        """Let another server take over, and close the connection."""
+        self._lease.release()
         with contextlib.suppress(psycopg.Error):
             self.connection.close()
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from ..errors import StoreError
 from .listing import Found, Listed, Mark, Predicted, Wanted
 
 ALL = 1 << 62
@@ -214,6 +215,9 @@ class Store(Protocol):
 
     def fill(self, parts: Iterable[Part]) -> None:
         """Write all parts or none, into an empty database."""
+
+    def watch(self, lost: Callable[[StoreError], None]) -> None:
+        """Call a function, in another thread, once another server owns the database."""
 
     @property
     def scrubbing(self) -> bool:

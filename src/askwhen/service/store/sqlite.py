@@ -181,6 +181,9 @@ class SqliteStore:
         if self._scrub:
             self._forget_wal()
 
+    def watch(self, lost: Callable[[StoreError], None]) -> None:
+        """Do nothing: the lock on the file is kept as long as this process lives."""
+
     def fill(self, parts: Iterable[Part]) -> None:
         """Write all parts or none."""
         self.connection.execute("begin immediate")
