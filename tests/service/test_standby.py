@@ -135,7 +135,7 @@ def test_standby_is_refused_with_a_file(tmp_path):
     assert (done.returncode, "standby needs a PostgreSQL" in done.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("how", ["killed", "frozen", "cut off", "ended"])
+@pytest.mark.parametrize("how", ["killed", "frozen", "cut off"])
 def test_another_server_takes_over_and_the_former_owner_can_change_nothing(nursery, cluster, how):
     direct = cluster.database()
     line = Line(direct)
@@ -148,7 +148,7 @@ def test_another_server_takes_over_and_the_former_owner_can_change_nothing(nurse
         if how == "cut off":
             line.cut()
         else:
-            os.kill(owner.pid, {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP, "ended": signal.SIGTERM}[how])
+            os.kill(owner.pid, {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}[how])
         assert pair.owner(but=owner) is waiting
         print(f"{how}: taken over after {time.monotonic() - started:.2f} s")
         with aw.Client(waiting.url) as client:
@@ -176,7 +176,7 @@ def test_behind_nginx_kills_and_freezes_under_load_lose_and_double_nothing(nurse
         crowd = Crowd(nginx.url, "mails", 3, 4, LABELS).start()
         slowest = 0.0
         try:
-            for turn in range(times(5, 30)):
+            for turn in range(times(3, 30)):
                 time.sleep(0.5)
                 owner = pair.owner()
                 started, answers = time.monotonic(), len(crowd.answers)
