@@ -417,7 +417,7 @@ def test_what_cannot_be_promised_is_refused_with_a_sentence(tmp_path):
                 ({"budget": Budget(errors=1.5)}, "error must be a share between 0 and 1, got 1.5"),
                 ({"budget": Budget(errors=0.1, confidence=1.0)}, "confidence must be a number from 0.5 to below 1"),
                 ({"algorithm": "random"}, "asks by a rule of its own"),
-                ({"algorithm": "regression"}, "predicts numbers, and streams have labels"),
+                ({"algorithm": "regression"}, 'predicts numbers; give "labels": "numbers"'),
             ):
                 with pytest.raises(InputError, match=says):
                     await streams.create(coordinator, "one", promised(**given))

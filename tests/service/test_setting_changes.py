@@ -154,6 +154,8 @@ FIXED = {
     "version": 1,
     "certainty": 1,
     "several": True,
+    "within": 2.0,
+    "bounds": (0.0, 1.0),
     "algorithm": "default",
     "letters": {"b": 1.0},
     "raw": True,

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from .exchange import Attempts, HttpRequest, Reply, RetryPolicy, transport_errors_mapped
-from .messages import Decision, auth_headers, in_batches, instance_body, parse_reply, rows_of
+from .messages import Decision, Label, auth_headers, in_batches, instance_body, parse_reply, rows_of
 from .stream_calls import Call, StreamCalls, T, create_stream, list_streams
 
 
@@ -144,7 +144,7 @@ class AsyncStream:
     async def tell(
         self,
         question: Decision | int,
-        label: str | None,
+        label: Label | None,
         *,
         key: str | None = None,
         lead: float | None = None,
@@ -154,7 +154,12 @@ class AsyncStream:
         return await self._call(self._calls.tell(question, label, key, lead, annotator))
 
     async def learn(
-        self, instance: Decision | str | int, label: str | None, *, key: str | None = None, annotator: str | None = None
+        self,
+        instance: Decision | str | int,
+        label: Label | None,
+        *,
+        key: str | None = None,
+        annotator: str | None = None,
     ) -> dict[str, Any]:
         """Give an unsolicited label to an instance, by its decision, id or round; None takes it back."""
         return await self._call(self._calls.learn(instance, label, key, annotator))

@@ -22,6 +22,7 @@ from ..data.schema_given import schema_from
 from ..data.unlabelled import tables_of
 from ..errors import InputError, argument
 from ..workflows.source import Source, is_set
+from .messages import Label
 
 _NAME = 100
 _MEDIA = ("image", "audio")
@@ -33,7 +34,7 @@ class FileRow(NamedTuple):
 
     number: int
     sent: dict[str, Any]
-    label: str | None
+    label: Label | None
 
 
 class FileRows:

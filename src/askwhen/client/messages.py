@@ -27,6 +27,9 @@ _ERRORS: dict[int, type[AskwhenError]] = {
 _WAITS = "it waits in the backlog"
 _T = TypeVar("_T")
 
+Label = str | float | list[str]
+"""A label: a text, a number, or a list where several may apply at once."""
+
 
 class Decision(NamedTuple):
     """The decision of the service about an instance; if ``query``, answer with ``tell``.
@@ -35,7 +38,7 @@ class Decision(NamedTuple):
     ----------
     round : int
         Its round, and the number of its question.
-    prediction : str or None
+    prediction : str, float, list or None
         The label that is predicted; None while no class is known.
     margin, probability : float
         Of the prediction, and of asking.
@@ -56,16 +59,16 @@ class Decision(NamedTuple):
         Its number in the backlog.
     repeats : int or None
         The round with the same content that was answered before, if there is one.
-    label : str or None
+    label : str, float, list or None
         That answer.
-    delivered : str or None
+    delivered : str, float, list or None
         On a stream with a promise, the label to use now; None while the question waits, and where it is withheld.
     withheld : bool
         Whether the promise allows no label yet, so that the instance is decided again later.
     """
 
     round: int
-    prediction: str | None
+    prediction: Label | None
     margin: float
     probability: float
     query: bool
@@ -77,7 +80,7 @@ class Decision(NamedTuple):
     provisional: bool = False
     place: int | None = None
     repeats: int | None = None
-    label: str | None = None
+    label: Label | None = None
     delivered: str | None = None
     withheld: bool = False
 
@@ -203,14 +206,14 @@ def advice_body(given: Decision | str | int, advice: dict[str, Any], key: str | 
     return {"advice": advice_values(advice), "key": new_key() if key is None else key, **which}
 
 
-def answer_body(label: str | None, key: str | None, lead: float | None, annotator: str | None) -> dict[str, Any]:
+def answer_body(label: Label | None, key: str | None, lead: float | None, annotator: str | None) -> dict[str, Any]:
     """The body that answers a question, with a key."""
     body = {"label": label, "unsure": label is None, "key": new_key() if key is None else key, "lead": lead}
     return body | ({} if annotator is None else {"annotator": annotator})
 
 
 def unsolicited_label_body(
-    given: Decision | str | int, label: str | None, key: str | None, annotator: str | None
+    given: Decision | str | int, label: Label | None, key: str | None, annotator: str | None
 ) -> dict[str, Any]:
     """The body that gives a label without a question, with a key."""
     which = {"id": given} if isinstance(given, str) else {"round": round_of(given)}

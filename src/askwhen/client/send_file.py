@@ -79,7 +79,7 @@ def send_file(
     if options.answer and options.backlog:
         raise InputError("answers of a file are for rows that are decided at once, not for a backlog.", owner="run")
     backlog = False if options.answer else options.backlog
-    sent, reported = SentCounts(), 0
+    sent, reported = SentCounts(settings.get("within")), 0
     size = options.batch or (_SMALL_BATCH if options.answer else _BATCH)
     total = Source(file, {}).size()
     rows = FileRows(file, reading, settings["features"], options.id_column)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..errors import AskwhenError, InputError
 from .errors import ConflictError, NotAllowedError, NotSignedInError, UnreachableError
 from .file_rows import FileRow
-from .messages import Decision, json_bytes, outcomes_of
+from .messages import Decision, Label, json_bytes, outcomes_of
 from .sync import Stream
 
 _FINAL = (ConflictError, NotAllowedError, NotSignedInError, UnreachableError)
@@ -48,9 +48,15 @@ class SentCounts:
         How often each label was predicted, of rows that are decided.
     labelled, right : int
         Numbers of decided rows with a label in the file, and of those that were predicted right.
+
+    Parameters
+    ----------
+    within : float, optional
+        Where labels are numbers: how far a prediction may be off to be right. Predictions are counted in whole numbers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, within: float | None = None) -> None:
+        self._within = within
         self.rows = self.again = self.waiting = self.asked = self.answered = self.not_taken = self.refused = 0
         self.labelled = self.right = 0
         self.predicted: Counter[str] = Counter()
@@ -68,11 +74,15 @@ class SentCounts:
         self.asked += found.decision.query
         self.answered += found.answer == ANSWERED
         self.not_taken += found.answer == NOT_TAKEN
-        if found.decision.prediction is not None:
-            self.predicted[found.decision.prediction] += 1
-        if found.row.label is not None:
+        prediction, label = found.decision.prediction, found.row.label
+        if prediction is not None:
+            self.predicted[f"{prediction:.0f}" if isinstance(prediction, float) else str(prediction)] += 1
+        if label is not None:
             self.labelled += 1
-            self.right += found.row.label == found.decision.prediction
+            if isinstance(prediction, float) and isinstance(label, float):
+                self.right += abs(prediction - label) <= (self._within or 0.0)
+            else:
+                self.right += label == prediction
 
 
 class Sender:
@@ -82,7 +92,7 @@ class Sender:
     ----------
     stream : Stream
         Of a client that tries again.
-    labels : list of str or "open"
+    labels : list of str, "open" or "numbers"
         Labels of the stream.
     batch : int
         Largest number of rows in a request.
@@ -108,7 +118,7 @@ class Sender:
     ) -> None:
         self._stream, self._labels, self._batch, self._backlog = stream, labels, batch, backlog
         self._answer, self._positive, self._annotator = answer, positive, annotator
-        if positive is not None and (labels == "open" or len(labels) != 2):
+        if positive is not None and (isinstance(labels, str) or len(labels) != 2):
             raise InputError("a positive label is for a stream with two labels.", owner="run")
 
     def send(self, rows: Iterable[FileRow | None], waits: bool = True) -> Iterator[list[Outcome]]:
@@ -157,9 +167,11 @@ class Sender:
             return NOT_TAKEN
         return ANSWERED
 
-    def _stream_label(self, row: FileRow) -> str | None:
+    def _stream_label(self, row: FileRow) -> Label | None:
         """The label of the stream that the label of a row stands for."""
-        label, labels = row.label, self._labels
+        label, labels = None if row.label is None else str(row.label), self._labels
+        if label is not None and labels == "numbers":
+            return _number(label, row.number)
         if label is None or isinstance(labels, str):
             return label
         if self._positive is not None:
@@ -172,6 +184,15 @@ class Sender:
                 owner="run",
             )
         return same
+
+
+def _number(label: str, row: int) -> float:
+    """The number that is the label of a row."""
+    try:
+        return float(label)
+    except ValueError:
+        message = f"row {row:,}, counted from 0, has the label {label[:100]!r}, where the stream needs a number."
+        raise InputError(message, owner="run") from None
 
 
 def _matching(label: str, labels: list[str]) -> str | None:

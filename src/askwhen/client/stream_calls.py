@@ -10,6 +10,7 @@ from ..data.schema_json import to_json
 from .exchange import HttpRequest
 from .messages import (
     Decision,
+    Label,
     advice_body,
     answer_body,
     decision_of,
@@ -91,14 +92,14 @@ class StreamCalls(NamedTuple):
         return self._call("GET", "/backlog", params={} if annotator is None else {"annotator": annotator})
 
     def tell(
-        self, question: Decision | int, label: str | None, key: str | None, lead: float | None, annotator: str | None
+        self, question: Decision | int, label: Label | None, key: str | None, lead: float | None, annotator: str | None
     ) -> Call[Facts]:
         """Answer a question."""
         body = answer_body(label, key, lead, annotator)
         return self._call("POST", f"/questions/{round_of(question)}/answer", json=body)
 
     def learn(
-        self, instance: Decision | str | int, label: str | None, key: str | None, annotator: str | None
+        self, instance: Decision | str | int, label: Label | None, key: str | None, annotator: str | None
     ) -> Call[Facts]:
         """Give an unsolicited label, or take it back."""
         return self._call("POST", "/labels", json=unsolicited_label_body(instance, label, key, annotator))

@@ -79,6 +79,7 @@ from .state_arrays import copy_state, writeable
 from .tally.class_tally import ClassTally
 from .tally.error_model import LABELS, boundary, log_cost_of, log_odds
 from .tally.label_tally import LabelTally
+from .tally.number_tally import note_number, settle_number
 from .tally.round_tally import ANSWERED, Tally, forget_round, new_tally
 
 _new = tuple.__new__  # makes a NamedTuple without the cost of its keywords
@@ -151,6 +152,9 @@ class Engine:
     pair: Pair = NO_PAIR
     limits_certainty = False
     """Whether certainty is limited by the number of answers; not so in logs and files of earlier versions."""
+
+    within: float | None = None
+    """How far a regressor may be off in rounds that count as right in the tally; without it, it counts none."""
 
     learner, rule, drift, tally, prepare = (InFrame() for _ in range(5))
 
@@ -458,6 +462,8 @@ class Engine:
             certainty = min(certainty, self.most_certainty)
         r = r if self.has_uncertainty else None
         if self.regression:
+            if self.within is not None:
+                marks += LEVEL * note_number(self.tally, chance, bool(p > 0.0), query)
             ask = _new(Ask, (number, p, p, r, chance, query, None))
         elif self.answers is not None:
             ask = _new(Ask, (number, self.answers.decode(best), p, r, chance, query, certainty))
@@ -538,6 +544,9 @@ class Engine:
             self.tell(question, y)
             return
         self.updates += updated
+        if self.within is not None:
+            level, wrong = marks % PERIOD // LEVEL, abs(y - prediction) > self.within
+            settle_number(self.tally, asked_then[0], float(chance), level, bool(margin > 0.0), bool(wrong))
         if self.promise is not None and promised is not None:
             self.promise.after_tell(self.rule, asked, y, promised)
         if self.advisers is not None:
@@ -600,7 +609,7 @@ class Engine:
         """Drop an open question."""
         if self.promise is not None:
             self.promise.forget(self.rule, question[0])
-        if not self.regression:
+        if not self.regression or self.within is not None:
             ago, chance, level, positive = self._waiting(question)
             forget_round(self.tally, ago, chance, level, positive)
             if self.answers is not None:

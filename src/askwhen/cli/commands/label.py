@@ -183,6 +183,10 @@ def _label_at(out: Output, server: str, stream: str | None, annotator: str | Non
     with client_of(server, retries=0, timeout=_REPLY_SECONDS) as client:
         found = stream_of(client, stream)
         settings = found.facts()["settings"]
+        if settings.get("several") or settings["labels"] == "numbers":
+            what = "numbers" if settings["labels"] == "numbers" else "several labels at once"
+            where = f"{server.rstrip('/')}/label/{found.name}"
+            raise aw.InputError(f"people answer {found.name} with {what}; do that on its page, {where}.", owner="label")
         box = Outbox(outbox or default_folder(), "\n".join((server.rstrip("/"), token() or "", annotator or "")))
         if box.waiting:
             out.say(f"Sending first the answers that an earlier session could not send: {len(box.waiting):,}.")

@@ -8,10 +8,14 @@ from typing import Any
 import msgspec
 
 from ...evaluate.agreement import cohen, coincidences, from_coincidences
+from ..events.numbers import differ
 from .questions import Question
 
 PERIOD, KEPT = 1800, 100
 """Answers are counted by half hour, so that a day can begin at midnight in nearly every time zone, for two days."""
+
+_NEAR, _FAR = "", "far"
+"""Instead of labels in the counts of pairs, where they are numbers: the empty text is no label."""
 
 
 class AnnotatorCounts(msgspec.Struct):
@@ -58,12 +62,19 @@ class AnnotatorStats(msgspec.Struct):
         """The counts of an annotator."""
         return self.persons.setdefault(name, AnnotatorCounts())
 
-    def count(self, question: Question, sign: int) -> None:
-        """Add the answers of a full question (sign 1), or remove them (sign -1)."""
+    def count(self, question: Question, sign: int, within: float | None = None) -> None:
+        """Add the answers of a full question (sign 1), or remove them (sign -1).
+
+        Of numbers it is counted only whether they are ``within`` so much of each other.
+        """
         given = sorted((answer.annotator, answer.label) for answer in question.answers if answer.label is not None)
         for i, (a, first) in enumerate(given):
             for b, second in given[i + 1 :]:
+                if within is not None:
+                    first, second = _NEAR, (_FAR if differ(first, second, within) else _NEAR)
                 _add(self.pairs.setdefault(msgspec.json.encode([a, b]).decode(), {}), first, second, sign)
+        if within is not None:
+            return
         for (first, second), weight in coincidences([label for _, label in given]).items():
             _add(self.together, first, second, sign * weight)
 
@@ -77,13 +88,13 @@ class AnnotatorStats(msgspec.Struct):
                     _add(table, new if first == label else first, new if second == label else second, n)
 
     def agreement(self) -> dict[str, Any]:
-        """Coefficients of agreement, overall and for each pair of annotators."""
+        """Coefficients of agreement, overall and for each pair of annotators; none where labels are numbers."""
         pairs = []
         for names, table in self.pairs.items():
             flat = _flat(table)
             a, b = msgspec.json.decode(names)
             same = sum(n for (x, y), n in flat.items() if x == y)
-            pairs.append({"annotators": [a, b], "questions": sum(flat.values()), "same": same, "cohen": cohen(flat)})
+            pairs.append({"annotators": [a, b], "questions": sum(flat.values()), "same": same, "cohen": _cohen(flat)})
         return {"krippendorff": from_coincidences(_flat(self.together)), "pairs": pairs}
 
     def facts(self) -> dict[str, Any]:
@@ -98,6 +109,10 @@ class AnnotatorStats(msgspec.Struct):
             }
             for name, each in self.persons.items()
         }
+
+
+def _cohen(counts: Counter[Any]) -> float | None:
+    return None if any(_NEAR in pair for pair in counts) else cohen(counts)
 
 
 def _add(table: dict[str, dict[str, Any]], a: Any, b: Any, n: float) -> None:

@@ -25,12 +25,12 @@ def add_round(model: Model, fact: Instance) -> None:
 def note_outcome(model: Model, question: Question, fact: Told | Forgotten) -> None:
     """Note the outcome of a question of an earlier model; that of the model's own is noted already."""
     label = fact.label if isinstance(fact, Told) else None
-    promise_log.settle(model.sampler.engine, question.round + 1, _differs(question.prediction, label))
+    promise_log.settle(model.sampler.engine, question.round + 1, model.differs(question.prediction, label))
 
 
 def note_correction(model: Model, question: Question, fact: Corrected, instance: Instance) -> None:
     """Note that a question gets another label, or has none any more; before that is applied."""
-    was, now = (_differs(question.prediction, label) for label in (question.label, fact.label))
+    was, now = (model.differs(question.prediction, label) for label in (question.label, fact.label))
     if question.label != fact.label:
         promise_log.correct_answer(model.sampler.engine, question.probability, instance.expected, was, now)
 
@@ -40,7 +40,7 @@ def note_unsolicited(model: Model, instance: Instance, before: Sequence[Voluntee
     engine, was, now = model.sampler.engine, standing(before), standing([*before, given])
     people = (now is not None) - (was is not None)
     if instance.is_certified:
-        differs = (now not in (None, instance.prediction)) - (was not in (None, instance.prediction))
+        differs = bool(model.differs(instance.prediction, now)) - bool(model.differs(instance.prediction, was))
         if differs or people:
             promise_log.replace_prediction(engine, differs, people)
     elif people:
@@ -55,7 +55,3 @@ def standing(given: Sequence[Volunteered]) -> str | None:
         if each.label is not None:
             labels[each.annotator] = each.label
     return list(labels.values())[-1] if labels else None
-
-
-def _differs(prediction: str | None, label: str | None) -> bool | None:
-    return None if label is None else label != prediction

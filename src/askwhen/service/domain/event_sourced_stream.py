@@ -40,7 +40,7 @@ from ..events.kinds import (
     facts_of,
 )
 from ..events.label_names import LabelNames, Relabelled
-from ..events.settings import OPEN, Settings
+from ..events.settings import Settings
 from ..store.records import Event
 from . import deliveries, row_codec
 from .model import Model
@@ -300,7 +300,7 @@ class EventSourcedStream:
 
     def _add_labels(self, seq: int, labels: list[str]) -> None:
         """Offer more labels; where they are not open, a model that knows them follows, with ``Replayed``."""
-        if self.settings.labels == OPEN:
+        if isinstance(self.settings.labels, str):
             for label in labels:
                 self.questions.add_label(label)
         else:

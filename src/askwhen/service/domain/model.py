@@ -23,8 +23,9 @@ from ...rules import BudgetRule, PromiseRule
 from ...sampler import Sampler
 from ...snapshot import engine_state, file_format
 from ...trace.trace import RoundResult
-from ..events import label_sets
+from ..events import label_sets, numbers
 from ..events.advice import Advice, Said
+from ..events.numbers import NUMBERS
 from ..events.settings import MOST_OPEN, OPEN, Budget, Settings
 from . import row_codec
 from .features import kinds_of_features, schema_of_features, schema_of_model
@@ -57,13 +58,19 @@ class Model:
         Whether its budget is per period of time, so that rounds need a time.
     has_budget : bool
         Whether a budget decides when it asks, and not a rule of the algorithm.
+    is_number : bool
+        Whether its labels are numbers.
     has_promise : bool
         Whether it promises a share of errors on the delivered labels, and keeps an account of them.
     """
 
     def __init__(self, settings: Settings, sampler: Sampler | None = None, pair: Sequence[str] = ()) -> None:
         self._take(build(settings) if sampler is None else sampler)
-        self._name([] if self.sampler.engine.classes is not None else list(pair or settings.labels))
+        self.is_number, self._within = settings.labels == NUMBERS, settings.within or 0.0
+        if self.is_number:
+            self.sampler.engine.within = settings.within
+        is_pair = not self.is_number and self.sampler.engine.classes is None
+        self._name(list(pair or settings.labels) if is_pair else [])
 
     @property
     def is_multi(self) -> bool:
@@ -98,6 +105,8 @@ class Model:
         said = self._columns(advice)
         margins = self.sampler.margins(row_codec.stacked(instances), live=True, advice=said)  # also before any label
         engine = self.sampler.engine
+        if self.is_number:
+            return [(numbers.written(each), None) for each in margins.tolist()]
         if engine.classes is None:
             found = engine.probabilities(margins)
             signs = np.where(margins > 0.0, 1.0, -1.0)
@@ -191,7 +200,9 @@ class Model:
         self.sampler.discard_instance(x)
 
     def value(self, label: str) -> Any:
-        """A label as the sampler has it: -1 or +1 where there are two, a number for a set of labels."""
+        """A label as the sampler has it: -1 or +1 where there are two, a number for a set of labels, or the number."""
+        if self.is_number:
+            return numbers.read(label)
         answers = self.sampler.engine.answers
         if answers is not None and answers.multi:
             return answers.number(label_sets.read(label))
@@ -199,9 +210,17 @@ class Model:
 
     def word(self, prediction: Any) -> Any:
         """A prediction as a label of the stream; None while no label is known."""
+        if self.is_number:
+            return numbers.written(float(prediction))
         if isinstance(prediction, tuple):
             return label_sets.written(prediction)
         return self._words.get(prediction, prediction)
+
+    def differs(self, prediction: str | None, label: str | None) -> bool | None:
+        """Whether a prediction is not this label, or farther from it than is allowed; None without a label."""
+        if label is None or prediction is None:
+            return None if label is None else True
+        return numbers.differ(prediction, label, self._within) if self.is_number else label != prediction
 
     def rename(self, label: str, new: str) -> None:
         """Give a label another name."""
@@ -284,14 +303,15 @@ def check_budget_change(before: Settings, after: Settings) -> None:
 
 def has_classes(settings: Settings) -> bool:
     """Whether the sampler has several classes."""
-    return settings.labels == OPEN or len(settings.labels) > 2
+    return settings.labels == OPEN or (settings.labels != NUMBERS and len(settings.labels) > 2)
 
 
 def build(settings: Settings) -> Sampler:
     """A sampler that has played no round."""
     if settings.seed is None:
         raise InputError("the stream has no seed.", owner="stream")
-    kind, budget = algorithm(settings.algorithm), settings.budget
+    is_number = settings.labels == NUMBERS
+    kind, budget = algorithm("regression" if is_number else settings.algorithm), settings.budget
     prepare = None if settings.raw else Prepare()
     classes: Any = None
     if has_classes(settings):
@@ -303,8 +323,8 @@ def build(settings: Settings) -> Sampler:
         made = kind.build(settings.letters, share=budget.rate, most=budget.most, **given)
     else:
         made = kind.build(settings.letters, share=0.5, **given)
-    if made.classes is None:
-        raise InputError(f"{settings.algorithm} predicts numbers, and streams have labels.", owner="stream")
+    if made.classes is None and not is_number:
+        raise InputError(f'{settings.algorithm} predicts numbers; give "labels": "numbers" with it.', owner="stream")
     rule = made.rule
     if budget is not None and not isinstance(rule, BudgetRule) and budget != Budget(rate=budget.rate):
         raise InputError(
@@ -313,7 +333,7 @@ def build(settings: Settings) -> Sampler:
             parameter="budget",
         )
     if budget is not None and isinstance(rule, BudgetRule):
-        rule = rule_of_budget(budget)
+        rule = rule_of_budget(budget, settings.within)
     if settings.several:
         return _of_sets(settings, rule, prepare)
     learner = _learner(made.learner, settings)
@@ -347,19 +367,19 @@ def _learner(learner: Any, settings: Settings) -> Any:
     return learner if kinds is None else learner.with_kinds(kinds)
 
 
-def rule_of_budget(budget: Budget) -> BudgetRule | PromiseRule:
-    """The rule that spends a budget, or keeps a promise."""
+def rule_of_budget(budget: Budget, within: float | None = None) -> BudgetRule | PromiseRule:
+    """The rule that spends a budget, or keeps a promise; ``within`` is how far numbers may be off."""
     if budget.errors is not None:
-        return PromiseRule(
-            budget.errors, 0.95 if budget.confidence is None else budget.confidence, budget.most, budget.rate
-        )
-    return BudgetRule(budget.rate, budget.per, budget.count, most=budget.most)
+        confidence = 0.95 if budget.confidence is None else budget.confidence
+        return PromiseRule(budget.errors, confidence, budget.most, budget.rate, within=within)
+    by: Any = "margin" if within is None else "uncertainty"
+    return BudgetRule(budget.rate, budget.per, budget.count, most=budget.most, by=by)
 
 
 def warm(settings: Settings) -> None:
     """Compile what rounds of a stream with these settings need; takes seconds where the compiler's cache is empty."""
     model, x = _scratch(settings)
-    label = "a" if settings.labels == OPEN else settings.labels[0]
+    label = {OPEN: "a", NUMBERS: "0"}[settings.labels] if isinstance(settings.labels, str) else settings.labels[0]
     label = label_sets.written([label]) if settings.several else label
     advice = _scratch_advice(settings, label)
     for time in range(_MOST_WARMING):

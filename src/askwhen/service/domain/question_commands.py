@@ -153,7 +153,7 @@ class QuestionCommands:
         elif not before.is_full:
             undone = ReviewUndone(annotator, reopened=True)
         else:  # its answers could still be undone when it was reviewed; by now they decide
-            found = decision(before.answers, self._state.settings.decide)
+            found = self._decided(before)
             undone = ReviewUndone(annotator, disputed=found is DISPUTED, why=UNSURE if found is NO_LABEL else "")
             return (round, undone), (round, Corrected(found if isinstance(found, str) else None))
         return (round, undone), (round, Corrected(before.label))
@@ -198,11 +198,15 @@ class QuestionCommands:
 
     def concluded(self, question: Question) -> Iterator[QuestionFact]:
         """The fact that the answers decide, for a question that is full or has expired."""
-        found = decision(question.answers, self._state.settings.decide)
+        found = self._decided(question)
         if found is DISPUTED:
             yield question.round, Disputed()
         else:
             yield from self.settled(question, None if found is NO_LABEL else str(found), UNSURE)
+
+    def _decided(self, question: Question) -> str | object:
+        """What the answers to a question decide."""
+        return decision(question.answers, self._state.settings.decide, self._state.settings.within)
 
     def settled(self, question: Question, label: str | None, why: str) -> Iterator[QuestionFact]:
         """The fact that gives a label to the model, or corrects the one that it was given before."""
@@ -213,5 +217,5 @@ class QuestionCommands:
 
     def after_undo(self, question: Question) -> QuestionFact:
         """The correction after an answer was undone that the model had learnt."""
-        found = decision(question.answers, self._state.settings.decide)
+        found = self._decided(question)
         return question.round, Corrected(found if isinstance(found, str) else None)

@@ -6,12 +6,13 @@ store or a model.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from ...errors import InputError
 from ..errors import NotFoundError
-from ..events import label_sets
+from ..events import label_sets, numbers
 from ..events.kinds import (
     Answered,
     Corrected,
@@ -28,6 +29,7 @@ from ..events.kinds import (
     Undone,
     Unskipped,
 )
+from ..events.numbers import NUMBERS
 from ..events.settings import MOST_OPEN, OPEN, Settings, check_label
 from .question_queue import QuestionQueue, Timer
 from .question_snapshot import Correction, QuestionSnapshot, new_question
@@ -118,11 +120,14 @@ class QuestionState:
 
     @property
     def labels(self) -> list[str]:
-        """The labels of the stream; where the set of labels is open, those given so far."""
-        return list(self.stored.labels if self.settings.labels == OPEN else self.settings.labels)
+        """The labels of the stream; where they are open, those given so far; none where they are numbers."""
+        return list(self.stored.labels if isinstance(self.settings.labels, str) else self.settings.labels)
 
     def check_label(self, label: str | None, owner: str) -> None:
         """Refuse a label that the stream does not have."""
+        if self.settings.labels == NUMBERS:
+            self._check_number(label, owner)
+            return
         if label is not None and self.settings.several:
             given = label_sets.read(label)
             label = next((each for each in given if each not in self.labels), None)
@@ -139,6 +144,13 @@ class QuestionState:
             )
         listed = ", ".join(self.labels[:8])
         raise InputError(f"the label must be one of {listed}, got {label[:100]!r}.", owner=owner, parameter="label")
+
+    def _check_number(self, label: str | None, owner: str) -> None:
+        """Refuse what is no number, and a number beyond the bounds."""
+        ends = self.settings.bounds
+        if label is not None and not (ends or (-math.inf,))[0] <= numbers.read(label) <= (ends or (math.inf,))[-1]:
+            expected = f"a number from {numbers.written(ends[0])} to {numbers.written(ends[1])}" if ends else "a number"
+            raise InputError.about(owner, "label", expected, label)
 
     def find(self, round: int) -> Question:
         """A question, open or closed."""
@@ -396,12 +408,12 @@ class QuestionState:
     def _count(self, question: Question) -> None:
         if not question.counted and len(question.slots) > 1:
             question.counted = True
-            self.stored.people.count(question, 1)
+            self.stored.people.count(question, 1, self.settings.within)
 
     def _uncount(self, question: Question) -> None:
         if question.counted:
             question.counted = False
-            self.stored.people.count(question, -1)
+            self.stored.people.count(question, -1, self.settings.within)
 
 
 _APPLY: dict[type[Fact], Callable[[QuestionState, Question, Any, float], None]] = {

@@ -7,6 +7,7 @@ from collections import Counter
 import msgspec
 
 from ..errors import ConflictError
+from ..events.numbers import agreed
 
 DISPUTED, NO_LABEL = object(), object()
 """What answers decide where they do not give a label: a reviewer must decide, or every annotator was unsure."""
@@ -146,11 +147,17 @@ def retrained(question: Question, played: int, known: bool) -> None:
         question.model = question.label if known else None
 
 
-def decision(answers: list[Answer], decide: str) -> str | object:
-    """What answers decide: a label, ``NO_LABEL``, or ``DISPUTED`` where a reviewer must."""
+def decision(answers: list[Answer], decide: str, within: float | None = None) -> str | object:
+    """What answers decide: a label, ``NO_LABEL``, or ``DISPUTED`` where a reviewer must.
+
+    Where labels are numbers, those that are ``within`` so much of each other agree, and their median is the label.
+    """
     given = Counter(answer.label for answer in answers if answer.label is not None)
     if not given:
         return NO_LABEL
+    if within is not None:
+        found = agreed(list(given.elements()), within, decide == "unanimity")
+        return DISPUTED if found is None or decide == "adjudicator" else found
     label, votes = given.most_common(1)[0]
     total = sum(given.values())
     if decide == "majority" and 2 * votes > total:

@@ -17,7 +17,7 @@ from ...engine.inputs.advice import ANY
 from ...errors import InputError
 from ..events.enum_errors import explained
 from ..events.kinds import LabelsAdded, LabelsMerged
-from ..events.settings import OPEN, Settings, check_settings
+from ..events.settings import Settings, check_settings
 from .model import check_budget_change
 
 CHANGEABLE = (
@@ -48,7 +48,7 @@ def changed(settings: Settings, *all_changes: Changes) -> Settings:
 def relabelled(settings: Settings, label: str, new: str) -> Changes:
     """The changes of the settings when a label gets another name, or becomes part of the one that has it."""
     found: Changes = {}
-    if settings.labels != OPEN:
+    if not isinstance(settings.labels, str):
         found["labels"] = list(dict.fromkeys(new if each == label else each for each in settings.labels))
     for name in _OF_LABELS:
         given = getattr(settings, name)
@@ -61,7 +61,9 @@ def with_labels(settings: Settings, fact: LabelsAdded | LabelsMerged) -> Setting
     """The settings after labels were added or merged."""
     if isinstance(fact, LabelsMerged):
         return changed(settings, relabelled(settings, fact.label, fact.into))
-    return settings if settings.labels == OPEN else changed(settings, {"labels": [*settings.labels, *fact.labels]})
+    if isinstance(settings.labels, str):
+        return settings
+    return changed(settings, {"labels": [*settings.labels, *fact.labels]})
 
 
 def differences(settings: Settings, changes: Changes) -> Changes:
@@ -71,7 +73,7 @@ def differences(settings: Settings, changes: Changes) -> Changes:
     except msgspec.ValidationError as error:
         text = explained(str(error), Settings).replace("`$.", "`")
         raise InputError(f"{text[:1].lower()}{text[1:]}.", owner="stream", parameter="settings") from error
-    if new.labels != settings.labels and (OPEN in (new.labels, settings.labels) or not _is_same_set(settings, new)):
+    if new.labels != settings.labels and not _is_same_set(settings, new):
         raise InputError(
             "labels can be put into another order here; add, rename or merge them by their own calls.",
             owner="stream",
@@ -118,6 +120,8 @@ def _check_more_advisers(before: Settings, after: Settings) -> None:
 
 
 def _is_same_set(before: Settings, after: Settings) -> bool:
+    if isinstance(before.labels, str) or isinstance(after.labels, str):
+        return False
     return sorted(before.labels) == sorted(after.labels)
 
 

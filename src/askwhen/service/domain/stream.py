@@ -17,7 +17,7 @@ from ...engine.inputs.advice import ANY, check_advice
 from ...errors import AskwhenError, InputError
 from ...rules.budget import labels_by
 from ..errors import ConflictError, SetAsideError
-from ..events import label_sets
+from ..events import label_sets, numbers
 from ..events.advice import GivenAdvice, packed, unpacked
 from ..events.kinds import (
     WITHHELD,
@@ -35,6 +35,8 @@ from ..events.kinds import (
     id_of,
 )
 from ..events.label_names import LabelNames
+from ..events.label_sets import Label
+from ..events.numbers import NUMBERS
 from ..events.settings import Settings, check_backlog
 from ..store.records import BacklogItem, Event
 from . import row_codec
@@ -221,11 +223,15 @@ class ServiceStream:
         """A label by its current name; its former name is taken too, unless another label has it."""
         if label is not None and self.settings.several:
             return label_sets.written(label_sets.read(label))
+        if label is not None and self.settings.labels == NUMBERS:
+            return numbers.written(numbers.read(label))
         return label if label in self.questions.labels else self.label_names.now(label)
 
-    def seen_label(self, label: str | None) -> str | list[str] | None:
-        """A label as clients see it: a list where several may apply at once."""
-        return label_sets.read(label) if label is not None and self.settings.several else label
+    def seen_label(self, label: str | None) -> Label | None:
+        """A label as clients see it: a list where several may apply at once, or a number."""
+        if label is None or not (self.settings.several or self.settings.labels == NUMBERS):
+            return label
+        return label_sets.read(label) if self.settings.several else numbers.read(label)
 
     @property
     def seq(self) -> int:
@@ -392,7 +398,7 @@ class ServiceStream:
         """About how many instances of the backlog will be asked about; None while too few rounds were played."""
         number, budget, rounds = len(self.backlog), self.settings.budget, self.state.round
         if budget is not None and budget.rate is not None and not self.model.has_promise:
-            classes = len(self.questions.labels) if self.model.has_budget else 2
+            classes = max(len(self.questions.labels), 2) if self.model.has_budget else 2
             asked = self.questions.stored.asked
             if any("budget" in changes for _, changes in self.state.changes):
                 asked = round(labels_by(budget.rate, rounds, classes))  # of an earlier budget, which is over

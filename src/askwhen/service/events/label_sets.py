@@ -1,12 +1,17 @@
-"""Several labels at once as one text: a JSON array in alphabetical order, so that equal sets are equal texts."""
+"""Labels as texts: several at once are a JSON array in alphabetical order, so that equal sets are equal texts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import msgspec
 
 from ...errors import InputError
+from . import numbers
+
+Label = str | float | list[str]
+"""A label as clients give and see it: a text, a number, or a list where several may apply at once."""
 
 _decoder = msgspec.json.Decoder(list[str])
 
@@ -26,6 +31,8 @@ def read(text: str) -> list[str]:
         ) from None
 
 
-def text_of(label: str | list[str] | None) -> str | None:
-    """A label, or several, as the log has them."""
+def text_of(label: Label | None) -> str | None:
+    """A label, several labels, or a number, as the log has them."""
+    if isinstance(label, float):
+        return numbers.written(label) if math.isfinite(label) else repr(label)
     return written(label) if isinstance(label, list) else label

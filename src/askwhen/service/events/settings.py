@@ -11,6 +11,7 @@ from ...data.hashing import DEFAULT_FEATURES
 from ...engine.inputs.advice import check_advisers
 from ...errors import InputError
 from .instance_display import View, check_view
+from .numbers import NUMBERS
 
 OF_TEXTS = ("text", "mixed", "columns")
 """Kinds of features with texts."""
@@ -92,14 +93,15 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     wait, and are decided only as fast as people answer, as ``backlog`` says. ``version`` is that of the default
     algorithm: a new stream gets the newest, and streams of release 0.1, which have none, keep the first. ``certainty``
     is the version of the certainty of predictions: in the second, that of new streams, few answers do not make it
-    large. With ``several``, any number of the labels may apply to an instance. With ``repeats``, an instance whose
-    content was answered before takes that answer, as in new streams. ``tags`` are words by which a stream is found.
+    large. With ``several``, any number of the labels may apply to an instance. Where labels are "numbers", a prediction
+    counts as right ``within`` so much of the label, and labels lie in the ``bounds``. With ``repeats``, an instance
+    whose content was answered before takes that answer, as in new streams. ``tags`` are words to find a stream.
     ``about`` describes labels, ``colours`` gives them colours, and ``guidelines`` tell people how to decide, as
     Markdown. ``advisers`` are those whose advice may come with an instance, by name, or "any"; ``advice`` shows it to
     annotators before they answer.
     """
 
-    labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
+    labels: list[str] | Literal["open", "numbers"] = msgspec.field(default_factory=lambda: ["no", "yes"])
     algorithm: str = "default"
     letters: dict[str, float] = {}
     raw: bool = False
@@ -121,6 +123,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     certainty: Literal[1, 2] | None = None
     repeats: bool | None = None
     several: bool = False
+    within: float | None = None
+    bounds: tuple[float, float] | None = None
     tags: list[str] = []
     about: dict[str, str] = {}
     colours: dict[str, Literal["orange", "sky", "green", "yellow", "blue", "red", "pink", "grey"]] = {}
@@ -131,13 +135,15 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
 
 def check_settings(settings: Settings) -> None:
     """Refuse invalid settings, in one sentence."""
-    labels = ["any", "other"] if settings.labels == OPEN else list(settings.labels)
+    _check_numbers(settings)
+    labels = ["any", "other"] if isinstance(settings.labels, str) else list(settings.labels)
     if not 2 <= len(labels) <= MOST_LABELS or len(set(labels)) < len(labels):
         given = labels if len(labels) <= MOST_LABELS else f"{len(labels):,}"
         _refuse("labels", f"between 2 and {MOST_LABELS:,} different texts", given)
     for label in labels:
         check_label(label)
-    if settings.several and (settings.labels == OPEN or len(labels) > MOST_AT_ONCE or settings.algorithm != "default"):
+    is_known = not isinstance(settings.labels, str)
+    if settings.several and not (is_known and len(labels) <= MOST_AT_ONCE and settings.algorithm == "default"):
         raise InputError(
             f"several labels at once are for the default algorithm and between 2 and {MOST_AT_ONCE} labels that are "
             "known in advance.",
@@ -146,10 +152,10 @@ def check_settings(settings: Settings) -> None:
         )
     if settings.advisers is not None:
         check_advisers("stream", settings.advisers)
-        if settings.several:
+        if settings.several or settings.labels == NUMBERS:
+            where = "several labels may apply at once" if settings.several else "labels are numbers"
             raise InputError(
-                "an adviser names one label, so a stream takes no advice where several labels may apply at once; leave "
-                "out advisers, or several.",
+                f"an adviser names one label, so a stream takes no advice where {where}; leave out one of the two.",
                 owner="stream",
                 parameter="advisers",
             )
@@ -180,13 +186,32 @@ def check_settings(settings: Settings) -> None:
     check_view(settings.view)
 
 
+def _check_numbers(settings: Settings) -> None:
+    """Refuse numbers of which nobody knows how far they may be off, and what is for numbers elsewhere."""
+    within, ends = settings.within, settings.bounds
+    if settings.labels != NUMBERS:
+        if within is not None or ends is not None:
+            raise InputError(
+                'within and bounds are for labels that are numbers; give "labels": "numbers" with them.',
+                owner="stream",
+                parameter="within" if within is not None else "bounds",
+            )
+        return
+    if within is None or not 0.0 < within < math.inf:
+        _refuse("within", "a positive number: how far a prediction may be off to count as right", within)
+    if ends is not None and not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
+        _refuse("bounds", "the smallest and the largest label", ends)
+    if settings.algorithm not in ("default", "regression"):
+        _refuse("algorithm", "default, where labels are numbers", settings.algorithm)
+
+
 def _check_words(settings: Settings) -> None:
     """Refuse descriptions and colours of labels that the stream lacks, and texts that are too long to be read."""
     for name in ("about", "colours"):
         for label in getattr(settings, name):
             if settings.labels == OPEN:
                 check_label(label)
-            elif label not in settings.labels:
+            elif isinstance(settings.labels, str) or label not in settings.labels:
                 _refuse(name, "labels of the stream", label[:LONGEST_LABEL])
     if len(settings.tags) > MOST_TAGS or len(set(settings.tags)) < len(settings.tags):
         _refuse("tags", f"at most {MOST_TAGS} different words", settings.tags[:MOST_TAGS])

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from ..events.label_sets import Label
 from ..events.settings import Settings
 
 
@@ -77,7 +78,7 @@ class LabelMerge(msgspec.Struct, forbid_unknown_fields=True):
 class Given(msgspec.Struct, forbid_unknown_fields=True):
     """An answer. ``key`` makes a retry idempotent; ``lead`` is the time that it took, in seconds."""
 
-    label: str | list[str] | None = None
+    label: Label | None = None
     unsure: bool = False
     key: str | None = None
     lead: float | None = None
@@ -103,7 +104,7 @@ class NewLabel(msgspec.Struct, forbid_unknown_fields=True):
     ``key`` makes a retry idempotent.
     """
 
-    label: str | list[str] | None
+    label: Label | None
     id: str | None = None
     round: int | None = None
     annotator: str | None = None
@@ -128,7 +129,7 @@ class Verdict(msgspec.Struct, forbid_unknown_fields=True):
     With ``first`` it is refused where another reviewer has decided meanwhile.
     """
 
-    label: str | list[str] | None = None
+    label: Label | None = None
     annotator: str | None = None
     key: str | None = None
     first: bool = False
@@ -146,7 +147,7 @@ class Correction(msgspec.Struct, forbid_unknown_fields=True):
     """The label of a decided instance, given by its ``round``; without one, that it has none."""
 
     round: int
-    label: str | None
+    label: Label | None
     annotator: str | None = None
 
 

@@ -149,7 +149,8 @@ class AccuracyHistory:
 
     async def outcomes(self, stream: ServiceStream) -> QuestionOutcomes:
         """What became of all questions of a stream."""
-        line, outcomes = await self.line(stream), self._outcomes.setdefault(stream.number, QuestionOutcomes())
+        line = await self.line(stream)
+        outcomes = self._outcomes.setdefault(stream.number, QuestionOutcomes(stream.settings.within))
         async with line.reading:
             more = True
             while more:

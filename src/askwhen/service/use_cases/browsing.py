@@ -15,6 +15,7 @@ from ..domain.model import Guess
 from ..domain.stream import ServiceStream
 from ..errors import NotFoundError
 from ..events.kinds import Advised, Instance, facts_of
+from ..events.label_sets import Label
 from ..runtime.coordinator import Coordinator
 from ..store.listing import UNKNOWN, Found, Predicted, Sort, Wanted, words_in
 from ..store.records import BacklogItem, Event, Reader
@@ -60,10 +61,10 @@ class Listed(msgspec.Struct):
     show: Any
     state: State
     asked: bool
-    label: str | None
-    prediction: str | None
+    label: Label | None
+    prediction: Label | None
     certainty: float | None
-    prediction_now: str | None
+    prediction_now: Label | None
     certainty_now: float | None
     source: str | None
     flagged: bool
@@ -85,7 +86,7 @@ class Happened(msgspec.Struct, omit_defaults=True):
     kind: str
     time: float
     by: str | None = None
-    label: str | None = None
+    label: Label | None = None
     text: str | None = None
 
 
@@ -200,10 +201,11 @@ def _row(stream: ServiceStream, found: Found, content: Event | BacklogItem, now:
         seen.get("show"),
         found.state,  # type: ignore[arg-type]
         fact is not None and fact.asked,
-        found.label,
-        found.prediction,
+        stream.seen_label(found.label),
+        stream.seen_label(found.prediction),
         None if found.certainty == UNKNOWN else found.certainty,
-        *now,
+        stream.seen_label(now[0]),
+        now[1],
         found.source,
         bool(found.flagged),
         found.comments,
@@ -224,11 +226,11 @@ async def one(coordinator: Coordinator, listings: Listings, stream: ServiceStrea
         if rows[0].round is not None:
             history = await log.in_thread(log.reader.of_question, stream.number, rows[0].round)
     events = {event.seq: event for event in (contents[item], *history) if isinstance(event, Event)}
-    shown = [_happened(event) for _, event in sorted(events.items()) if event.kind not in _HIDDEN]
+    shown = [_happened(stream, event) for _, event in sorted(events.items()) if event.kind not in _HIDDEN]
     return One(rows[0], shown, shown_advice(advice_of(contents[item]), late_advice(history)))
 
 
-def _happened(event: Event) -> Happened:
+def _happened(stream: ServiceStream, event: Event) -> Happened:
     fact = facts_of(event)
     label = fact.prediction if isinstance(fact, Instance) else getattr(fact, "label", None)
     text = getattr(fact, "why", "") or None
@@ -237,7 +239,7 @@ def _happened(event: Event) -> Happened:
     kind = "unflagged" if event.kind == "flagged" and not fact.flagged else event.kind
     if isinstance(fact, Advised):
         text = ", ".join(f"{name}: {said.named[0]}" for name, said in fact.advice.items())
-    return Happened(kind, event.time, getattr(fact, "annotator", None), label, text)
+    return Happened(kind, event.time, getattr(fact, "annotator", None), stream.seen_label(label), text)
 
 
 async def predict_again(coordinator: Coordinator, listings: Listings, stream: ServiceStream) -> Again:
@@ -260,7 +262,10 @@ async def predict_again(coordinator: Coordinator, listings: Listings, stream: Se
                 pairs = list(zip(part, guesses, strict=True))
                 known = [(each.item, *guess) for each, guess in pairs]
                 instances += len(part)
-                changed += sum(None not in (guess[0], each.before) and guess[0] != each.before for each, guess in pairs)
+                changed += sum(
+                    None not in (guess[0], each.before) and bool(stream.model.differs(guess[0], each.before))
+                    for each, guess in pairs
+                )
                 await asyncio.shield(coordinator.commits.add([], None, [Predicted(stream.number, known)]))
     return Again(instances, changed)
 

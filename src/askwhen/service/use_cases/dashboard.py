@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
 from ..domain.stream import ServiceStream
+from ..events.numbers import written
 from ..runtime.coordinator import Coordinator
 from . import backlog, reports, streams
 from .accuracy_history import AccuracyHistory, place_of, point_of
@@ -14,7 +16,7 @@ from .recent_activity import RecentActivity
 
 AGES = ((60.0, "under a minute"), (300.0, "under 5 minutes"), (3600.0, "under an hour"), (86400.0, "under a day"))
 OLDER = "a day and more"
-MOST_PAIRS, MOST_DAYS = 15, 30
+MOST_PAIRS, MOST_DAYS, MOST_STRETCHES = 15, 30, 12
 
 
 async def overview(
@@ -35,7 +37,9 @@ async def overview(
         await history.outcomes(stream),
     )
     if not guesses:
-        today["decisions"] = [(round, abs(margin), *rest) for round, margin, *rest in today["decisions"]]
+        is_hidden = stream.settings.within is not None  # margins of numbers are the predictions
+        shown = [] if is_hidden else today["decisions"]
+        today["decisions"] = [(round, abs(margin), *rest) for round, margin, *rest in shown]
     place = place_of(stream)
     progress = await backlog.progress(coordinator, stream)
     report = await reports.report(coordinator, stream, 0.95)
@@ -51,6 +55,8 @@ async def overview(
         "people": None,
         **delivered(outcomes, report["accuracy"], now, progress.undecided),
     }
+    if stream.settings.within is not None:
+        found |= of_numbers(outcomes, found["delivered"], found["sentence"], guesses)
     if "promise" in report:
         found["sentence"] = f"{report['promise']['sentence']} {report['promise']['advice']}".strip()
     found["days"] = answers_by_day(outcomes, people)
@@ -73,6 +79,36 @@ def delivered(outcomes: QuestionOutcomes, accuracy: dict[str, Any], now: float, 
         ],
         "pace": outcomes.answers_since(now - HOUR),
     }
+
+
+def of_numbers(
+    outcomes: QuestionOutcomes, balance: dict[str, dict[str, int]], said: str, guesses: bool
+) -> dict[str, Any]:
+    """The same where labels are numbers: how many lie in each stretch, and how far predictions are off."""
+    errors = outcomes.errors()
+    off = "" if errors.mean is None else f" Predictions are off by {errors.mean:.3g} on average, by the answers so far."
+    return {
+        "delivered": stretches(balance),
+        "confused": [],
+        "numbers": {"mean_error": errors.mean, "answers": errors.answers, "shown": errors.shown if guesses else []},
+        "sentence": said + off,
+    }
+
+
+def stretches(balance: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """Counts of numbers as counts of stretches of equal length, in order; empty ones are left out."""
+    values = sorted(map(float, balance))
+    if not values:
+        return {}
+    least = max((values[-1] - values[0]) / MOST_STRETCHES, abs(values[-1]) * 1e-9, 1e-300)
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(each * power for each in (1.0, 2.0, 5.0, 10.0) if each * power >= least)
+    found: dict[int, dict[str, int]] = {}
+    for value in values:
+        counts = found.setdefault(math.floor(value / step), {"people": 0, "predicted": 0})
+        for name, number in balance[written(value)].items():
+            counts[name] += number
+    return {f"{k * step:.6g} to {(k + 1) * step:.6g}": counts for k, counts in found.items()}
 
 
 def sentence(instances: int, balance: dict[str, dict[str, int]], accuracy: dict[str, Any], undecided: int = 0) -> str:

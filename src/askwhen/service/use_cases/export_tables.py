@@ -61,6 +61,8 @@ TABLES: dict[str, dict[str, type]] = {"predictions": PREDICTIONS, "decisions": D
 one that the model learnt, ``corrected`` whether they differ. An unsolicited label has no ``question``. A question that
 a reviewer decided without any answer is a row too, in which the reviewer is the annotator."""
 
+_LABELLED = {"label", "answer", "told", "prediction", "prediction_now", "delivered"}
+
 Row = dict[str, Any]
 
 
@@ -111,6 +113,17 @@ def chunks(
         yield [row for row in rows if row["seq"] <= until]
         if after >= until:
             return
+
+
+def with_numbers(columns: dict[str, type], chunks: Iterator[list[Row]]) -> tuple[dict[str, type], Iterator[list[Row]]]:
+    """The same table where labels are numbers: they and the predictions are no texts."""
+    found = {name: float if name in _LABELLED else kind for name, kind in columns.items()}
+    names = _LABELLED & columns.keys()
+
+    def converted(row: Row) -> Row:
+        return row | {name: float(row[name]) for name in names if row.get(name) is not None}
+
+    return found, ([converted(row) for row in rows] for rows in chunks)
 
 
 def _row(event: Event, columns: dict[str, type]) -> Row:

@@ -17,7 +17,7 @@ from ...data.schema_columns import Column
 from ...errors import InputError
 from ..domain.features import schema_of_features
 from ..domain.stream import ServiceStream
-from ..events.settings import OPEN, Features
+from ..events.settings import Features
 
 MOST_ROWS, MOST_COLUMNS = 500, 2_000
 FEW_VALUES = 5
@@ -124,7 +124,7 @@ def columns_of(stream: ServiceStream, records: Sequence[dict[str, Any]]) -> Impo
     label = next((name for name in free if name.lower() in _USUAL and name not in uses), None)
     uses |= {} if id is None else {id: "id"}
     uses |= {} if label is None else {label: "label"}
-    labels = [set() if stream.settings.labels == OPEN else _folded(stream.questions.labels)]
+    labels = [set() if isinstance(stream.settings.labels, str) else _folded(stream.questions.labels)]
     labels += [] if label is None else [_folded(texts[label])]
     only = {name for name in table.names if texts[name] and any(_folded(texts[name]) <= each for each in labels)}
     others = [name for name in table.names if name not in uses]

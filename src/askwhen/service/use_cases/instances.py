@@ -16,6 +16,7 @@ from ..domain.stream import NewInstance, ServiceStream
 from ..errors import ConflictError
 from ..events.advice import Advice, GivenAdvice, unpacked
 from ..events.kinds import Instance, facts_of, id_of
+from ..events.label_sets import Label
 from ..runtime.coordinator import Coordinator
 from ..runtime.idempotency import Claim
 from ..store.records import BacklogItem, Event
@@ -66,7 +67,7 @@ class Decision(msgspec.Struct, omit_defaults=True):
     """
 
     round: int
-    prediction: str | list[str] | None
+    prediction: Label | None
     margin: float
     probability: float
     asked: bool
@@ -77,8 +78,8 @@ class Decision(msgspec.Struct, omit_defaults=True):
     uncertainty: float | None = None
     again: bool = False
     repeats: int | None = None
-    label: str | list[str] | None = None
-    delivered: str | list[str] | msgspec.UnsetType | None = msgspec.UNSET
+    label: Label | None = None
+    delivered: Label | msgspec.UnsetType | None = msgspec.UNSET
     withheld: bool = False
 
 
@@ -87,7 +88,7 @@ class Provisional(msgspec.Struct, omit_defaults=True):
 
     provisional: bool
     place: int
-    prediction: str | list[str] | None
+    prediction: Label | None
     certainty: float | None
     id: str | None = None
     again: bool = False

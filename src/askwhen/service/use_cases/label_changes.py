@@ -13,6 +13,7 @@ from ...errors import InputError
 from ..domain.stream import ServiceStream
 from ..errors import ConflictError
 from ..events.kinds import Fact, LabelRenamed, LabelsAdded, LabelsMerged, facts_of
+from ..events.numbers import NUMBERS
 from ..events.settings import MOST_LABELS, MOST_OPEN, OPEN, check_label
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event
@@ -100,6 +101,8 @@ async def _once(
     """Change labels, once for each key, one change after the other."""
     stored = stored_key("g", key)
 
+    if stream.settings.labels == NUMBERS:
+        raise InputError("the labels of this stream are numbers, which have no names.", owner="labels")
     if stream.settings.several:
         raise ConflictError(
             "labels cannot be changed where several may apply at once; make another stream like it.", owner="labels"

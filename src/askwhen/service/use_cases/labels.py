@@ -8,6 +8,7 @@ from ...errors import InputError
 from ..domain.stream import ServiceStream
 from ..errors import ConflictError, NotFoundError
 from ..events.kinds import Volunteered, facts_of
+from ..events.label_sets import Label
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
@@ -22,7 +23,7 @@ class Labelled(msgspec.Struct, omit_defaults=True):
     annotator: str
     learnt: bool
     id: str | None = None
-    label: str | list[str] | None = None
+    label: Label | None = None
     again: bool = False
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from typing import NamedTuple
 
 import numpy as np
 
+from ...evaluate.estimation.estimate import FEWEST_ANSWERS
 from ...evaluate.estimation.over_time import Questions
+from ..events import numbers
 from ..events.kinds import (
     Answered,
     Corrected,
@@ -24,11 +27,28 @@ CHUNK, MOST_EVENTS = 1_000, 20_000
 """Events that are read at once, and in one call, so that other readers have their turn."""
 
 DAY, HOUR = 86400.0, 3600.0
+MOST_SHOWN = 300
 _KINDS = ("instance", "told", "forgotten", "corrected", "answered", "label renamed", "labels merged")
+
+
+class NumberErrors(NamedTuple):
+    """The mean distance of predictions from labels, each answer weighted by 1/probability; None of too few answers.
+
+    ``shown`` has the last pairs of a prediction and a label.
+    """
+
+    mean: float | None
+    answers: int
+    shown: list[tuple[float, float]]
 
 
 class QuestionOutcomes:
     """Follows the log of a stream; one entry for each question, in the order of their rounds.
+
+    Parameters
+    ----------
+    within : float, optional
+        Where labels are numbers, how far a prediction may be off; numbers are counted with three digits.
 
     Attributes
     ----------
@@ -40,7 +60,8 @@ class QuestionOutcomes:
         Number of answers by day, in days since 1970 (UTC), and annotator.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, within: float | None = None) -> None:
+        self._within = within
         self.seq = 0
         self.predicted: Counter[str | None] = Counter()
         self.days: Counter[tuple[int, str]] = Counter()
@@ -72,7 +93,7 @@ class QuestionOutcomes:
             while self._answers[0] < time - HOUR:
                 self._answers.popleft()
         elif isinstance(fact, Instance):
-            self.predicted[fact.prediction] += not fact.withheld
+            self.predicted[self._counted(fact.prediction)] += not fact.withheld
             if fact.asked:
                 self._places[fact.round] = len(self._round)
                 self._round.append(fact.played)
@@ -102,7 +123,7 @@ class QuestionOutcomes:
             np.array(self._probability, float),
             np.array(self._level, np.int64),
             np.array([label is not None for label in self._label], bool),
-            np.array([label is not None and label != prediction for label, prediction in pairs], bool),
+            np.array([label is not None and self._is_wrong(label, prediction) for label, prediction in pairs], bool),
         )
 
     def answers_since(self, time: float) -> int:
@@ -112,7 +133,27 @@ class QuestionOutcomes:
     def pairs(self) -> Counter[tuple[str | None, str]]:
         """Number of answered questions by prediction and label."""
         both = zip(self._prediction, self._label, strict=True)
-        return Counter((prediction, label) for prediction, label in both if label is not None)
+        name = self._counted
+        return Counter((name(prediction), str(name(label))) for prediction, label in both if label is not None)
+
+    def errors(self) -> NumberErrors:
+        """How far the predictions were off, where labels are numbers."""
+        every = zip(self._probability, self._prediction, self._label, strict=True)
+        known = [(p, float(said), float(label)) for p, said, label in every if said is not None and label is not None]
+        weights = sum(1.0 / p for p, _, _ in known)
+        mean = (
+            sum(abs(said - label) / p for p, said, label in known) / weights if len(known) >= FEWEST_ANSWERS else None
+        )
+        return NumberErrors(mean, len(known), [(said, label) for _, said, label in known[-MOST_SHOWN:]])
+
+    def _counted(self, label: str | None) -> str | None:
+        """A label, or a number with few digits, since there may be very many."""
+        return label if label is None or self._within is None else numbers.written(float(f"{float(label):.3g}"))
+
+    def _is_wrong(self, label: str, prediction: str | None) -> bool:
+        if self._within is None or prediction is None:
+            return label != prediction
+        return numbers.differ(label, prediction, self._within)
 
     def delivered(self) -> dict[str, dict[str, int]]:
         """For each label, the number of instances that have it: from people, or else as predicted.
@@ -121,7 +162,7 @@ class QuestionOutcomes:
         """
         rest, people, found = Counter(self.predicted), Counter[str](), dict[str, dict[str, int]]()
         for prediction, label, promised in zip(self._prediction, self._label, self._promised, strict=True):
-            rest[prediction] -= promised and label is None
+            rest[self._counted(prediction)] -= promised and label is None
         for (prediction, label), number in self.pairs().items():
             rest[prediction] -= number
             people[label] += number

@@ -14,6 +14,7 @@ from ..domain.questions import Question
 from ..domain.stream import ServiceStream
 from ..errors import ConflictError
 from ..events.kinds import Answered, Leased, Released, Reviewed, ReviewUndone, Skipped, Undone, Unskipped, facts_of
+from ..events.label_sets import Label
 from ..events.settings import LONGEST_NAME
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event
@@ -38,10 +39,10 @@ class Shown(msgspec.Struct, omit_defaults=True):
     show: Any = None
     until: float | None = None
     priority: float = 0.0
-    guess: str | list[str] | None = None
+    guess: Label | None = None
     skipped: bool = False
     disputed: bool = False
-    label: str | list[str] | None = None
+    label: Label | None = None
     erased: bool = False
     advice: list[AdviceShown] = []
 
@@ -54,7 +55,7 @@ class Receipt(msgspec.Struct, omit_defaults=True):
     slot: int
     time: float
     undo: float
-    label: str | list[str] | None = None
+    label: Label | None = None
     unsure: bool = False
     again: bool = False
 

@@ -10,7 +10,7 @@ from ..domain.setting_changes import with_labels
 from ..domain.stream import ServiceStream
 from ..events.kinds import LabelsAdded, LabelsMerged, Replayed
 from ..events.label_names import LabelNames
-from ..events.settings import OPEN, Settings
+from ..events.settings import Settings
 from ..runtime.coordinator import Coordinator
 from ..runtime.recovery import all_events
 from ..store.records import ALL, Event
@@ -51,7 +51,7 @@ async def _retrained(
     With ``names``, the labels have changed, and the decisions of the log are kept.
     """
     await coordinator.commits.settled()
-    keeps_pair = settings.labels != OPEN and set(stream.model.pair) == set(settings.labels)
+    keeps_pair = not isinstance(settings.labels, str) and set(stream.model.pair) == set(settings.labels)
     async with coordinator.reading() as log:
         reader = log.reader
 

@@ -13,6 +13,7 @@ from ...evaluate.estimation.corrections import CorrectedSampler, LabelCorrection
 from ...evaluate.estimation.estimate import Estimate
 from ..domain.model import Model
 from ..domain.stream import ServiceStream
+from ..events import numbers
 from ..runtime.coordinator import Coordinator
 from . import promises
 from .confusions import most_confused, of_two
@@ -26,7 +27,8 @@ class CopiedTally:
 
     def __init__(self, source: CorrectedSampler, corrected: int) -> None:
         self.corrected = corrected
-        self.classes, self.rule, self.costs = source.classes, source.rule, source.costs
+        self.classes: Any = source.classes or []  # none where labels are numbers
+        self.rule, self.costs = source.rule, source.costs
         self._tally, self._by_class = source.tally(), source.class_tally()
 
     def tally(self) -> Any:
@@ -40,7 +42,7 @@ class CopiedTally:
     def estimated(self, confidence: float, waiting: int | None = None) -> tuple[Accuracy, str]:
         """The accuracy, and advice on how to know it better, where so many questions wait for an answer."""
         found = accuracy(self, confidence=confidence)
-        if self._by_class is None and self.classes is not None:
+        if self._by_class is None and self.classes:
             tally, _, _, unanswered = self._tally
             classes, confusion = of_two(tally, unanswered, 1.0 - confidence)
             found = dataclasses.replace(
@@ -51,16 +53,22 @@ class CopiedTally:
 
 def copied_tally(stream: ServiceStream) -> CopiedTally:
     """A copy of the counts of a stream, with its corrections."""
-    sampler, value = stream.model.sampler, stream.model.value
+    model = stream.model
+    sampler = model.sampler
+
+    def value(prediction: str | None, label: str) -> Any:
+        """A label as the sampler has it; where labels are numbers, whether it is near the prediction."""
+        return not model.differs(prediction, label) if model.is_number else model.value(label)
+
     corrections = [
         LabelCorrection(
             each.played,
             each.probability,
             each.level,
             each.margin > 0.0,
-            None if each.prediction is None else value(each.prediction),
-            None if each.model is None else value(each.model),
-            None if each.label is None else value(each.label),
+            None if each.prediction is None else value(each.prediction, each.prediction),
+            None if each.model is None else value(each.prediction, each.model),
+            None if each.label is None else value(each.prediction, each.label),
         )
         for each in stream.questions.stored.corrections.values()
         if 0 <= each.played < sampler.round
@@ -98,11 +106,11 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
         "overall": found.overall,
         "recent": found.recent,
         "windows": {str(window): each for window, each in found.windows.items()},
-        "sentence": sentences.of_accuracy(found, "The accuracy of the predictions", "instances"),
+        "sentence": sentences.of_accuracy(found, _what(stream), "instances"),
         "advice": advice,
         "classes": {word(label): each for label, each in found.classes.items()},
     }
-    labels = [word(each) for each in counted.classes or []]
+    labels = [word(each) for each in counted.classes]
     if found.confusion is not None and len(found.confusion) <= MOST_CONFUSED:
         facts["confusion"] = {"labels": labels, "rows": found.confusion}
     elif found.confusion is not None:
@@ -113,6 +121,14 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
     parts = {"accuracy": facts, "budget": budget, "drift": drift} | ({} if promise is None else {"promise": promise})
     plain: dict[str, Any] = _plain(parts)
     return plain
+
+
+def _what(stream: ServiceStream) -> str:
+    """What the accuracy is."""
+    within = stream.settings.within
+    if within is None:
+        return "The accuracy of the predictions"
+    return f"The share of predictions within {numbers.written(within)} of the label"
 
 
 def _plain(value: Any) -> Any:

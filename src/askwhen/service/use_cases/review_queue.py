@@ -10,6 +10,7 @@ import msgspec
 
 from ..domain.stream import ServiceStream
 from ..events.kinds import facts_of
+from ..events.label_sets import Label
 from ..runtime.coordinator import Coordinator
 from ..runtime.threaded_reader import ThreadedReader
 from ..store.records import Reader
@@ -26,7 +27,7 @@ ACTIVE = 7 * 86400.0
 class Single(msgspec.Struct):
     """One answer; without a name where reviews are blind, and without a label where the annotator was unsure."""
 
-    label: str | list[str] | None
+    label: Label | None
     name: str | None = None
 
 
@@ -35,9 +36,9 @@ class Reviewable(msgspec.Struct):
 
     shown: Shown
     answers: list[Single]
-    told: str | list[str] | None
-    label: str | list[str] | None
-    guess: str | list[str] | None
+    told: Label | None
+    label: Label | None
+    guess: Label | None
     comments: list[Comment] = []
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from litestar import get, post
 from litestar.params import Parameter
 
+from ...events.label_sets import text_of
 from ...store.listing import Sort
 from ...use_cases import browsing, correcting
 from ...use_cases.browsing import Again, Filters, One, Page
@@ -76,7 +77,7 @@ async def corrected(request: AnyRequest, name: str, data: Correction) -> None:
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name, "reviewer")
     who = _who(auth, holder, data.annotator)
-    await correcting.correct(auth.coordinator, stream, data.round, who, data.label)
+    await correcting.correct(auth.coordinator, stream, data.round, who, text_of(data.label))
 
 
 @post("/v1/streams/{name:str}/flag", status_code=204, opt={ROLE: "reviewer"}, summary="Flag an instance")

@@ -11,6 +11,7 @@ from litestar.types import ASGIApp
 from ....errors import InputError
 from ...errors import NotAllowedError
 from ...events.kinds import KINDS, PERSONAL
+from ...events.numbers import NUMBERS
 from ...use_cases import export_tables, export_writers, prodigy, reports
 from ...use_cases.advice_columns import AdviceColumns, advice_columns, advisers_of
 from ...use_cases.delivered_table import DeliveredTable
@@ -74,8 +75,13 @@ async def export(
     until, unknown, labels = stream.seq, frozenset(stream.state.passed), stream.questions.labels
     if format in (tasks := {"prodigy": "labels", "label-studio": "instances"}) and table != tasks[format]:
         raise InputError.about("export", "format", "csv, ndjson, json or parquet for this table", format)
-    if format == "prodigy" and stream.settings.several:
-        raise InputError("Prodigy's tasks have one label; export another format.", owner="export", parameter="format")
+    is_number = stream.settings.labels == NUMBERS
+    if format in tasks and (is_number or (format == "prodigy" and stream.settings.several)):
+        raise InputError(
+            "tasks of Prodigy and Label Studio have one label from a list; export another format.",
+            owner="export",
+            parameter="format",
+        )
     settings, is_native, advisers = stream.settings, format in ("json", "ndjson"), advisers_of(stream)
     predictor: Predictor | None = None
     if table == "instances" and format != "label-studio":
@@ -83,6 +89,11 @@ async def export(
         with auth.coordinator.changing(stream):
             predictor, until, advisers = predictor_of(stream), stream.seq, advisers_of(stream)
         await auth.coordinator.commits.settled()
+
+    def written(columns: dict[str, type], chunks: Any) -> Any:
+        if is_number:
+            columns, chunks = export_tables.with_numbers(columns, chunks)
+        return export_writers.written(format, columns, chunks, raw)
 
     def make(reader: Any) -> Any:
         if format == "prodigy":
@@ -93,7 +104,7 @@ async def export(
         if table == "delivered":
             delivered = DeliveredTable(settings, is_native)
             chunks = delivered.chunks(reader, stream.number, after, until)
-            return export_writers.written(format, delivered.columns, chunks, raw)
+            return written(delivered.columns, chunks)
         advice = AdviceColumns()
         if table != "predictions" and settings.advisers is not None:
             is_open = table == "instances" and settings.advisers == "any"
@@ -101,10 +112,9 @@ async def export(
         if predictor is not None:
             instances = InstanceTable(settings, predictor, is_native, advice)
             chunks = instances.chunks(reader, stream.number, after, until)
-            return export_writers.written(format, instances.columns, chunks, raw)
+            return written(instances.columns, chunks)
         columns = export_tables.TABLES[table] | advice.columns
-        rows = export_tables.chunks(reader, stream.number, table, after, until, unknown, advice)
-        return export_writers.written(format, columns, rows, raw)
+        return written(columns, export_tables.chunks(reader, stream.number, table, after, until, unknown, advice))
 
     suffix = {"prodigy": "jsonl", "label-studio": "json"}.get(format, format)
     return Download(auth.coordinator, make, export_writers.MEDIA[format], f"{name}-{table}.{suffix}")

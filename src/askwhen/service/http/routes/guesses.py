@@ -9,6 +9,7 @@ from litestar import get
 from litestar.params import Parameter
 
 from ...errors import NotAllowedError
+from ...events.label_sets import Label
 from ...use_cases.advice_shown import AdviceShown
 from ...use_cases.questions import advice_on
 from ..authorization import AnyRequest, authorization_of
@@ -20,7 +21,7 @@ class Guess(msgspec.Struct, omit_defaults=True):
     """What the model predicted, and what advisers say."""
 
     question: int
-    guess: str | list[str] | None
+    guess: Label | None
     advice: list[AdviceShown] = []
 
 

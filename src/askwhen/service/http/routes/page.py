@@ -42,6 +42,7 @@ ASKING = (
         "scroll.js",
         "help.js",
         "label_panel.js",
+        "label_field.js",
         "label_search.js",
         "colours.js",
     ),
@@ -51,16 +52,25 @@ PARTS = {
     "home": ("exports.js",),
     "label": ("first.js", "outbox.js", "question_buffer.js", "holds.js", "tally.js", "remaining.js", *ASKING),
     "review": ASKING,
-    "browse": ("fields.js", "instance.js", "highlight.js", "browse_one.js"),
+    "browse": ("fields.js", "instance.js", "highlight.js", "browse_one.js", "label_field.js"),
     "form": ("fields.js", "instance.js", "highlight.js"),
     "change": (
         *("fields.js", "settings.js", "label_settings.js", "colours.js", "guidelines.js"),
-        *("instance.js", "highlight.js"),
+        *("instance.js", "highlight.js", "label_field.js"),
     ),
-    "dashboard": ("charts.js", "figures.js", "plain.js", "specialists.js", "remaining.js"),
+    "dashboard": ("charts.js", "figures.js", "plain.js", "specialists.js", "remaining.js", "label_field.js"),
+    "import": (
+        "readers.js",
+        "columns.js",
+        "labels.js",
+        "sending.js",
+        "withdrawals.js",
+        "fields.js",
+        "instance.js",
+        "label_field.js",
+    ),
     "tokens": ("twice.js", "devices.js"),
     "me": ("twice.js", "devices.js"),
-    "import": ("readers.js", "columns.js", "labels.js", "sending.js", "withdrawals.js", "fields.js", "instance.js"),
 }
 """The modules that a page needs, preloaded, so that the browser does not discover them one after the other."""
 

@@ -12,6 +12,7 @@ from xml.parsers import expat
 
 from ....errors import InputError
 from ...domain.stream import ServiceStream
+from ...events.numbers import NUMBERS
 from ...events.settings import OPEN
 
 LARGEST, DEEPEST, MOST_TAGS = 1 << 20, 64, 5_000
@@ -104,8 +105,9 @@ def _choices(tags: list[tuple[str, dict[str, str], tuple[str, ...]]]) -> tuple[s
 def checked(config: str, stream: ServiceStream) -> Config:
     """Read a config; refused where its choices are not the labels of the stream."""
     found = read(config)
-    if stream.settings.several:
-        raise InputError("streams with several labels at once are not for Label Studio.", owner="label-studio")
+    if stream.settings.several or stream.settings.labels == NUMBERS:
+        what = "several labels at once" if stream.settings.several else "numbers"
+        raise InputError(f"streams with {what} are not for Label Studio.", owner="label-studio")
     if stream.settings.labels != OPEN and set(found.choices) != set(stream.settings.labels):
         raise InputError(
             f"the choices must be the labels of the stream {stream.name}, {', '.join(stream.settings.labels)[:200]}, "

@@ -5,6 +5,7 @@ import { call, need, streamFacts, streamHere, streamPath } from "./api.js";
 import { page, problem, words } from "./shell.js";
 import { select, text, tick } from "./fields.js";
 import { summary } from "./instance.js";
+import { guessed, inText, isNumber, isRight } from "./label_field.js";
 import { opened } from "./browse_one.js";
 
 const ANY = ["", "any"];
@@ -19,7 +20,7 @@ let asked = 0; // the number of the last search: replies to earlier ones are not
 page(async (main) => {
   need("reviewer");
   facts = await streamFacts();
-  const labels = facts.settings.labels === "open" ? null : facts.settings.labels;
+  const labels = Array.isArray(facts.settings.labels) && !facts.settings.several ? facts.settings.labels : null;
   const ofLabels = (id, title) => (labels ? select(id, title, [ANY, ...labels.map((label) => [label, label])]) : text(id, title, "Exactly as it is written."));
   places = {
     form: el("form", { class: "card filters", role: "search" },
@@ -27,11 +28,11 @@ page(async (main) => {
         text("search", "Search in what was shown", "Whole words, or an id.", { type: "search", maxlength: 500 }),
         select("status", "State", [ANY, ...Object.entries(STATES)]), select("sort", "Order", SORTS)),
       el("details", {}, el("summary", {}, "More filters"),
-        el("div", { class: "row fields" }, ofLabels("label", "Label"), ofLabels("prediction", "Predicted"),
+        el("div", { class: "row fields" }, ofLabels("label", "Label"), !isNumber(facts.settings) && ofLabels("prediction", "Predicted"),
           text("person", "Person", "Who gave a label."), text("source", "Source", "Such as the name of an import.")),
         el("div", { class: "row fields" }, text("since", "From day", "Of the decision.", { type: "date" }), text("until", "To day", "This day included.", { type: "date" }),
-          text("least", "Certainty from", "Between 0 and 1.", { type: "number", min: 0, max: 1, step: "any" }), text("most", "Certainty to", "Between 0 and 1.", { type: "number", min: 0, max: 1, step: "any" })),
-        tick("flagged", "Flagged", "only those with a flag"), tick("changed", "Predicted otherwise now", "since everything was predicted again")),
+          !isNumber(facts.settings) && text("least", "Certainty from", "Between 0 and 1.", { type: "number", min: 0, max: 1, step: "any" }), !isNumber(facts.settings) && text("most", "Certainty to", "Between 0 and 1.", { type: "number", min: 0, max: 1, step: "any" })),
+        tick("flagged", "Flagged", "only those with a flag"), !isNumber(facts.settings) && tick("changed", "Predicted otherwise now", "since everything was predicted again")),
       el("div", { class: "row" }, el("button", { class: "main" }, "Search"), el("button", { type: "reset" }, "Clear"))),
     said: el("p", { class: "read", role: "status" }),
     wrong: el("div", {}),
@@ -53,10 +54,10 @@ page(async (main) => {
 function parameters() {
   const found = new URLSearchParams();
   for (const field of ["search", "status", "label", "prediction", "person", "source", "least", "most", "sort"]) {
-    const value = places.form.elements[field].value.trim();
+    const value = places.form.elements[field]?.value.trim();
     if (value) found.set(field, value);
   }
-  for (const field of ["flagged", "changed"]) if (places.form.elements[field].checked) found.set(field, "true");
+  for (const field of ["flagged", "changed"]) if (places.form.elements[field]?.checked) found.set(field, "true");
   const at = (field, more) => {
     const day = places.form.elements[field].value;
     if (day) found.set(field, new Date(`${day}T00:00`).getTime() / 1000 + more);
@@ -114,14 +115,15 @@ async function load(given, isFirst) {
 }
 
 const cell = (title, ...inside) => el("td", { class: "text", "data-title": title }, inside);
-const guess = (label, certainty) => (label === null ? "" : [el("bdi", {}, label), certainty !== null && el("span", { class: "read" }, ` ${percent(certainty, 0)}`)]);
+const isSame = (each) => (isNumber(facts.settings) ? isRight(facts.settings, each.prediction_now, each.prediction) : String(each.prediction_now) === String(each.prediction));
+const guess = (label, certainty) => (label === null ? "" : [el("bdi", {}, guessed(label)), certainty !== null && el("span", { class: "read" }, ` ${percent(certainty, 0)}`)]);
 
 function row(each) {
   const found = el("tr", {},
     cell(COLUMNS[0], el("button", { type: "button", class: "quiet open", dir: "auto", onclick: () => show(each.item, found) }, summary(each)), each.id && el("span", { class: "read" }, ` ${each.id}`)),
-    cell(COLUMNS[1], each.label === null ? "" : el("strong", {}, el("bdi", {}, each.label))),
+    cell(COLUMNS[1], each.label === null ? "" : el("strong", {}, el("bdi", {}, inText(each.label)))),
     cell(COLUMNS[2], guess(each.prediction, each.certainty)),
-    cell(COLUMNS[3], each.prediction !== null && each.prediction_now !== null && each.prediction_now !== each.prediction
+    cell(COLUMNS[3], each.prediction !== null && each.prediction_now !== null && !isSame(each)
       ? el("span", { class: "changed" }, guess(each.prediction_now, each.certainty_now)) : guess(each.prediction_now, each.certainty_now)),
     cell(COLUMNS[4], STATES[each.state] ?? each.state, each.flagged && el("span", { class: "tag" }, "flagged"), each.comments > 0 && el("span", { class: "tag" }, plural(each.comments, "comment"))));
   return found;

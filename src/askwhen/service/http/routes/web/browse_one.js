@@ -4,6 +4,7 @@ import { el, percent, put, say } from "./dom.js";
 import { call, may, streamPath, who } from "./api.js";
 import { problem, words } from "./shell.js";
 import { instance } from "./instance.js";
+import { guessed, inText, labelField } from "./label_field.js";
 
 const SAID = {
   instance: "decided", answered: "answered", undone: "took the answer back", disputed: "the answers do not decide", reviewed: "decided as a reviewer",
@@ -27,7 +28,7 @@ export async function opened(stream, settings, item, changed) {
   async function act(method, path, body, done) {
     put(wrong);
     try {
-      await call(method, streamPath(stream, path), body);
+      await call(method, streamPath(stream, path), typeof body === "function" ? body() : body);
       if (path === "/withdraw") {
         box.close();
         changed(null);
@@ -46,13 +47,11 @@ export async function opened(stream, settings, item, changed) {
   }
 
   function actions(each) {
-    const open = settings.labels === "open";
-    const label = open ? el("input", { id: "new-label", value: each.label ?? "", maxlength: 200 })
-      : el("select", { id: "new-label" }, settings.labels.map((text) => el("option", { value: text, selected: text === each.label }, text)));
+    const label = labelField("new-label", settings, each.label);
     const comment = el("textarea", { id: "new-comment", rows: 2, maxlength: 2000 });
     const { round } = each;
     return [!each.erased && el("div", { class: "field" }, el("label", { for: "new-label" }, each.label === null ? "Give it a label" : "Correct the label"),
-      el("div", { class: "row" }, label, el("button", { type: "button", class: "main", onclick: () => act("POST", "/correct", who({ round, label: label.value.trim() }), "Labelled.") }, "Set label"),
+      el("div", { class: "row" }, label.element, el("button", { type: "button", class: "main", onclick: () => act("POST", "/correct", () => who({ round, label: label.read() }), "Labelled.") }, "Set label"),
         each.label !== null && el("button", { type: "button", onclick: () => act("POST", "/correct", who({ round, label: null }), "Without a label now.") }, "No label"))),
       !each.erased && el("div", { class: "field" }, el("label", { for: "new-comment" }, "Comment"), comment,
         el("div", { class: "row under" }, el("button", { type: "button", onclick: () => act("POST", `/questions/${round}/comments`, who({ text: comment.value }), "Commented.") }, "Add the comment"),
@@ -70,13 +69,13 @@ export async function opened(stream, settings, item, changed) {
 }
 
 function facts(each) {
-  const sure = (label, certainty) => (label === null ? null : certainty === null ? label : `${label}, ${percent(certainty)} certain`);
-  const rows = [["Id", each.id], ["Label", each.label], ["Predicted", sure(each.prediction, each.certainty)], ["Today's model", sure(each.prediction_now, each.certainty_now)],
+  const sure = (label, certainty) => (label === null ? null : certainty === null ? guessed(label) : `${guessed(label)}, ${percent(certainty)} certain`);
+  const rows = [["Id", each.id], ["Label", each.label === null ? null : inText(each.label)], ["Predicted", sure(each.prediction, each.certainty)], ["Today's model", sure(each.prediction_now, each.certainty_now)],
     ["Source", each.source], ["Time", new Date(1000 * each.time).toLocaleString()]];
   return rows.filter(([, value]) => value !== null).map(([title, value]) => [el("dt", {}, title), el("dd", {}, el("bdi", {}, value))]);
 }
 
 function line({ kind, time, by, label, text }) {
   return el("li", {}, el("span", { class: "read" }, `${new Date(1000 * time).toLocaleString()} `), by && [el("b", {}, by), " "], SAID[kind] ?? kind,
-    label !== null && label !== undefined && [": ", el("bdi", {}, label)], text && [": ", el("span", { dir: "auto" }, text)]);
+    label !== null && label !== undefined && [": ", el("bdi", {}, kind === "instance" ? guessed(label) : inText(label))], text && [": ", el("span", { dir: "auto" }, text)]);
 }

@@ -5,6 +5,7 @@ import { call, linked, need, streamFacts, streamPath } from "./api.js";
 import { page } from "./shell.js";
 import { asCall, asking, besideCall, budgeting, callPlace, checkPattern, differing, fillAsking, fillBudget, hide, readAsking, readBudget, sayWrong, unfold } from "./fields.js";
 import { guidelineSettings, labelSettings } from "./label_settings.js";
+import { isNumber } from "./label_field.js";
 import { settled } from "./settings.js";
 
 const AFTER = "Open questions keep their number of annotators, leases their end, and answers the time "
@@ -67,7 +68,7 @@ page(async (main) => {
   fill();
   const now = (settings) => { stream = { ...stream, settings }; };
   put(main, el("div", { class: "head" }, el("h1", {}, `Settings of ${stream.name}`)),
-    await labelSettings(stream, now), guidelineSettings(stream, now),
+    !isNumber(stream.settings) && await labelSettings(stream, now), guidelineSettings(stream, now),
     besideCall(form, call_, "This is what the button sends."),
     el("section", { class: "card", "aria-labelledby": "stays" }, el("h2", { id: "stays" }, "What stays"), settled(stream.settings),
       el("p", { class: "read" }, "For others ", el("a", { href: linked(`/new?like=${encodeURIComponent(stream.name)}`) }, `make a stream like ${stream.name}`), ".")));

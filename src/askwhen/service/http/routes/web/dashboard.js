@@ -3,7 +3,8 @@
 import { count, duration, el, percent, plural, put, warn } from "./dom.js";
 import { call, linked, streamHere, streamPath } from "./api.js";
 import { page } from "./shell.js";
-import { MOST_SQUARES, accuracyFigure, confusionFigure, daysFigure, deliveredFigure, ends, known, pairsFigure, peopleFigure, waitingFigure } from "./plain.js";
+import { isNumber } from "./label_field.js";
+import { MOST_SQUARES, accuracyFigure, confusionFigure, daysFigure, deliveredFigure, ends, known, numbersFigure, pairsFigure, peopleFigure, waitingFigure } from "./plain.js";
 import { hasBacklog, remaining } from "./remaining.js";
 import { askedFigure, byLabel, driftFigure, lastSwitches, names } from "./specialists.js";
 
@@ -50,15 +51,16 @@ function tile(text, title) {
 }
 
 function build(found) {
+  const { within } = found.stream.settings;
   const tiles = {
-    accuracy: tile("Accuracy of all instances", "The share of instances whose prediction was right when they came"),
-    recent: tile("Accuracy lately", "The same, of the last instances only"),
+    accuracy: tile(within ? `Within ${within} of the label` : "Accuracy of all instances", "The share of instances whose prediction was right when they came"),
+    recent: tile(within ? "The same lately" : "Accuracy lately", "The same, of the last instances only"),
     budget: tile("Asked today", "Questions that were asked since midnight (UTC)"),
     waiting: tile("Questions waiting", "Questions that still need an answer"),
     backlog: tile("Instances waiting", "Instances of the backlog, which are decided as fast as people answer"),
   };
   const figures = {
-    accuracy: accuracyFigure(name), delivered: deliveredFigure(name), days: daysFigure(name, found.people !== null), pairs: pairsFigure(name),
+    accuracy: accuracyFigure(name), delivered: deliveredFigure(name, isNumber(found.stream.settings)), days: daysFigure(name, found.people !== null), pairs: isNumber(found.stream.settings) ? numbersFigure(name) : pairsFigure(name),
     waiting: waitingFigure(name), confusion: confusionFigure(name), people: found.people && peopleFigure(name), drift: driftFigure(name), asked: askedFigure(name),
   };
   const { drift, asked, ...plain } = figures;
@@ -92,7 +94,7 @@ function update(parts, data) {
   by.accuracy.update(line, `${plural(accuracy.answered, "label")} of ${plural(accuracy.questions, "question")} known so far.`);
   by.delivered.update(data.delivered);
   by.days.update(data.days);
-  by.pairs.update(data.confused);
+  by.pairs.update(data.numbers ?? data.confused);
   by.waiting.update(data.waiting.ages);
   by.people?.update(data.people, data.people.krippendorff === null ? "" : `Agreement of all (Krippendorff's alpha): ${data.people.krippendorff.toFixed(2)}.`);
   const { confusion } = accuracy;
@@ -100,6 +102,7 @@ function update(parts, data) {
   if (!by.confusion.element.hidden) by.confusion.update(confusion);
   by.drift.update({ ...line, names: names(drift) });
   by.asked.update(data.today.decisions);
+  parts.kinds.hidden = !Object.keys(accuracy.classes).length;
   put(parts.kinds, el("h2", {}, "By label"), byLabel(accuracy));
   put(parts.switches, el("h2", {}, "Last switches"), lastSwitches(switches, data.today.switches));
 }

@@ -3,12 +3,14 @@
 import { el, put } from "./dom.js";
 import { call, linked, need, streamPath } from "./api.js";
 import { page } from "./shell.js";
-import { asCall, asking, besideCall, budgeting, callPlace, checkPattern, choices, differing, fillAsking, fillBudget, hide, readAsking, readBudget, sayWrong, text, tick, unfold } from "./fields.js";
+import { asCall, asking, besideCall, budgeting, callPlace, checkPattern, choices, differing, fillAsking, fillBudget, hide, number, readAsking, readBudget, sayWrong, text, unfold } from "./fields.js";
 
 const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers", "Numbers", "an array, or an object with a number for each name"],
   ["hashed", "Features by name", "an object of numbers, words and truth values, each a feature by its name"],
   ["mixed", "Text and numbers", "an object: words of some fields, numbers of others"],
   ["columns", "Named columns", "an object: numbers, dates, categories, texts and vectors by name"]];
+const ANSWERS = [["one", "One label", "of those that you list"], ["several", "Several labels at once", "any number of them may apply, or none"],
+  ["open", "Open labels", "people type them, and each new one opens a class"], ["numbers", "A number", "such as a price, a length or a score"]];
 const SCHEMA = '{"price": "number", "city": "category", "note": "text"}';
 const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false, repeats: true,
   mode: "live", backlog: { questions: null, shuffle: false },
@@ -47,9 +49,10 @@ page(async (main) => {
 function fields() {
   return [
     text("name", "Name", "Letters, digits, dots, dashes and underscores: it stands in addresses.", { required: true, maxlength: 100 }),
-    text("labels", "Labels", "One on each line, in the order of the keys 1, 2, 3 …", { rows: 4, value: "no\nyes" }),
-    tick("several", "Several labels at once", "any number of them may apply, or none"),
-    tick("open", "Open labels", "people type them, and each new one opens a class"),
+    choices("answers", "What people say about an instance", ANSWERS, "one"),
+    text("labels", "Labels", "One on each line, in the order of the keys 1, 2, 3 …", { rows: 4, value: "no\nyes", for: "answers=one,several" }),
+    number("within", "How far a prediction may be off", "So that it counts as right, and so that two people agree.", "1", { min: 0, for: "answers=numbers" }),
+    text("bounds", "Smallest and largest number", "With a comma between them; left empty, any number.", { for: "answers=numbers" }),
     choices("features", "What an instance is", FEATURES, "text"),
     text("names", "Names of the numbers", "With commas between them; left empty, an array of numbers.", { for: "features=numbers,mixed" }),
     text("texts", "Names of the texts", "With commas between them.", { for: "features=mixed" }),
@@ -78,9 +81,10 @@ function fill(form, { name, settings }) {
   const set = (field, value) => { form.elements[field].value = value ?? ""; };
   const { labels, features, budget, algorithm, letters, raw } = settings;
   set("name", `${name}-2`);
-  form.elements.several.checked = settings.several;
-  form.elements.open.checked = labels === "open";
-  if (labels !== "open") set("labels", labels.join("\n"));
+  set("answers", Array.isArray(labels) ? (settings.several ? "several" : "one") : labels);
+  if (Array.isArray(labels)) set("labels", labels.join("\n"));
+  if (settings.within) set("within", settings.within);
+  set("bounds", (settings.bounds ?? []).join(", "));
   set("features", features.kind);
   set("names", (features.names ?? []).join(", "));
   set("texts", features.text.join(", "));
@@ -95,11 +99,19 @@ function fill(form, { name, settings }) {
   if (settings.guidelines) others.settings.guidelines = settings.guidelines;
 }
 
+// What people say.
+function answered(given) {
+  const kind = given("answers");
+  if (kind === "open") return { labels: "open" };
+  if (kind !== "numbers") return { ...(kind === "several" ? { several: true } : {}), labels: ofLines(given("labels")) };
+  const bounds = list(given("bounds")).map(Number);
+  return { labels: "numbers", within: Number(given("within")), ...(bounds.length ? { bounds } : {}) };
+}
+
 // What is sent: everything that differs from what the service would take anyway.
 function read(form) {
   const given = (name) => form.elements[name].value;
-  const several = form.elements.several.checked ? { several: true } : {};
-  const settings = { ...several, labels: form.elements.open.checked ? "open" : ofLines(given("labels")), features: { kind: given("features") }, ...others.settings };
+  const settings = { ...answered(given), features: { kind: given("features") }, ...others.settings };
   if (others.places && given("features") !== "numbers") settings.features.places = others.places;
   if (["numbers", "mixed"].includes(given("features")) && given("names").trim()) settings.features.names = list(given("names"));
   if (given("features") === "mixed") settings.features.text = list(given("texts"));

@@ -39,7 +39,7 @@ page(async (main) => {
 // All words somewhere in the name, the labels or the tags.
 function matches(stream, text) {
   const { labels, tags } = stream.settings;
-  const where = [stream.name, ...tags, ...(labels === "open" ? [] : labels)].join("\n").toLocaleLowerCase();
+  const where = [stream.name, ...tags, ...(Array.isArray(labels) ? labels : [labels])].join("\n").toLocaleLowerCase();
   return text.toLocaleLowerCase().split(/\s+/u).every((word) => where.includes(word));
 }
 
@@ -54,7 +54,7 @@ function empty(archived) {
 
 function card(stream) {
   const at = (view) => linked(`/${view}/${encodeURIComponent(stream.name)}`);
-  const labels = stream.settings.labels === "open" ? "open labels" : stream.settings.labels.slice(0, 6).join(", ")
+  const labels = !Array.isArray(stream.settings.labels) ? { open: "open labels", numbers: `numbers, right within ${stream.settings.within}` }[stream.settings.labels] : stream.settings.labels.slice(0, 6).join(", ")
     + (stream.settings.labels.length > 6 ? ` and ${stream.settings.labels.length - 6} more` : "");
   const wrong = el("div", {});
   return el("li", { class: "card stream" },

@@ -10,7 +10,8 @@ import { QuestionBuffer } from "./question_buffer.js";
 import { first } from "./first.js";
 import { scrolled } from "./scroll.js";
 import { help } from "./help.js";
-import { LabelPanel, inText } from "./label_panel.js";
+import { LabelPanel } from "./label_panel.js";
+import { guessed, inText, isNumber, namesOf } from "./label_field.js";
 import { Tally } from "./tally.js";
 import { commentOn, showGuidelines } from "./remark.js";
 
@@ -34,7 +35,7 @@ async function start(main) {
   places = frame();
   put(main, places.all);
   main.classList.add("labelling");
-  learn(facts.settings.labels === "open" ? [] : facts.settings.labels);
+  learn(namesOf(facts.settings));
   tally.look();
   if (!whose) {
     whose = session.name;
@@ -68,7 +69,7 @@ function frame() {
   parts.acts = el("div", { class: "acts", role: "group", "aria-label": "Instead of a label" },
     act("Unsure", "u", () => answer(null)), act("Skip", "s", skip), act("Undo", "z", undo),
     act("Comment", null, comment), facts.settings.guidelines && act("Guide", null, () => showGuidelines(facts.settings.guidelines)),
-    act("Find", "/", find, { class: "act keyboard" }), act("Keys", "?", openHelp, { class: "act keyboard" }));
+    !isNumber(facts.settings) && act("Find", "/", find, { class: "act keyboard" }), act("Keys", "?", openHelp, { class: "act keyboard" }));
   parts.all = [
     el("div", { class: "head" }, el("h1", {}, name), tally.place),
     parts.safety, el("div", {}, parts.refusals, parts.notice, parts.trouble), parts.question,
@@ -126,7 +127,7 @@ function shown(question) {
   put(places.question, instance(question, facts.settings.view));
   const guess = facts.settings.guess ? question.guess ?? null : null;
   panel.begin(guess);
-  say(`New question. ${summary(question)}${guess === null ? "" : ` The model guesses ${inText(guess)}.`}`);
+  say(`New question. ${summary(question)}${guess === null ? "" : ` The model guesses ${guessed(guess)}.`}`);
 }
 
 function elsewhere() {
@@ -186,7 +187,7 @@ function give(act, label) {
 function answer(label) {
   if (!give("answer", label)) return false;
   if (label !== null) {
-    learnNew([label].flat());
+    if (!panel.number) learnNew([label].flat());
     panel.flash(label);
   }
   tally.add(1);
@@ -263,7 +264,7 @@ async function sent(entry, receipt) {
     const found = await call("GET", streamPath(name, `/questions/${entry.question}/guess${name_}`));
     if (done.at(-1)?.entry.key !== entry.key || found.guess === null) return;
     put(places.last, "Last: ", el("strong", { dir: "auto" }, inText(entry.label)), ". The model guessed ",
-      String(found.guess) === String(entry.label) ? "the same." : [el("strong", { dir: "auto" }, inText(found.guess)), "."]);
+      String(found.guess) === String(entry.label) ? "the same." : [el("strong", { dir: "auto" }, guessed(found.guess)), "."]);
   } catch {
     // the guess is a courtesy
   }
@@ -291,7 +292,7 @@ async function renewed() {
   }
   const isOther = ["labels", "about", "colours"].some((each) => JSON.stringify(found.settings[each]) !== JSON.stringify(facts.settings[each]));
   facts = found;
-  if (isOther) learn(facts.settings.labels === "open" ? labels : facts.settings.labels);
+  if (isOther) learn(facts.settings.labels === "open" ? labels : namesOf(facts.settings));
 }
 
 function ahead(number) {
@@ -317,9 +318,9 @@ function sayFailed(error) {
 
 function pressed(event) {
   if (!places.question.isConnected || scrolled(event, places.question) || !isForPage(event)) return;
-  if (event.key === "Enter" && (panel.several || panel.guessed !== null) && !event.target.closest?.("button, a, summary, audio")) {
+  if (event.key === "Enter" && (panel.several || panel.number || panel.guessed !== null) && !event.target.closest?.("button, a, summary, audio")) {
     event.preventDefault();
-    if (panel.several) panel.give();
+    if (panel.several || panel.number) panel.give();
     else answer(panel.guessed);
     return;
   }
@@ -332,6 +333,7 @@ function pressed(event) {
 function meaning(key) {
   const acts = { u: () => answer(null), s: skip, z: undo, "/": find, "?": openHelp, p: play };
   if (Object.hasOwn(acts, key)) return acts[key];
+  if (panel.number && /^[\d.,+-]$/u.test(key ?? "")) return () => panel.type(key);
   const label = panel.labelOf(key);
   return label === undefined ? null : () => panel.take(label);
 }

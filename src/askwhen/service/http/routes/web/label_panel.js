@@ -3,6 +3,7 @@
 import { el, plural, put } from "./dom.js";
 import { coloursOf, swatch } from "./colours.js";
 import { keymap, ownLetters } from "./keys.js";
+import { inText, isNumber, numberIn, numberWanted } from "./label_field.js";
 import { found } from "./label_search.js";
 
 const FEW = 12; // with more labels than this, the field to find them is always shown
@@ -23,7 +24,8 @@ export class LabelPanel {
       dir: "auto", "aria-describedby": "found-labels", "aria-controls": "labels", oninput: () => { this.at = 0; this.show(); }, onkeydown: (event) => this.typed(event),
       onblur: () => this.away() });
     this.status = el("span", { id: "found-labels", role: "status", class: "read" });
-    this.find = el("div", { class: "find-label" }, el("label", { for: "find-label" }, "Find"), this.field, this.status);
+    this.title = el("label", { for: "find-label" }, "Find");
+    this.find = el("div", { class: "find-label" }, this.title, this.field, this.status);
     this.buttons = el("div", { class: "labels", id: "labels", role: "group", "aria-label": name });
     this.picked = new Set();
     this.send = el("button", { type: "button", class: "main send", hidden: true, "aria-keyshortcuts": "Enter", onclick: () => this.give() });
@@ -38,11 +40,16 @@ export class LabelPanel {
     Object.assign(this, { labels, settings });
     this.isOpen = settings.labels === "open";
     this.several = settings.several;
-    this.send.hidden = !settings.several;
+    this.number = isNumber(settings);
+    this.send.hidden = !settings.several && !this.number;
+    this.buttons.hidden = this.number;
+    put(this.title, this.number ? "Number" : "Find");
+    this.field.inputMode = this.number ? "decimal" : "text";
+    if (this.number) put(this.send, "Give the number", el("kbd", { "aria-hidden": "true" }, "Enter"));
     this.keys = keymap(labels, ownLetters(this.stream));
     this.colours = coloursOf(labels, settings.colours);
     this.element.dataset.size = labels.length <= FEW ? "few" : labels.length <= MANY ? "some" : "many";
-    this.find.hidden = labels.length <= FEW && !this.isOpen;
+    this.find.hidden = labels.length <= FEW && !this.isOpen && !this.number;
     this.made = new Map(labels.map((label) => [label, this.button(label)]));
     this.show();
     this.measure();
@@ -74,6 +81,10 @@ export class LabelPanel {
   // What is found by the text in the field, or all; the one that Enter takes is marked.
   show() {
     const text = this.field.value.trim();
+    if (this.number) {
+      put(this.status, text ? numberIn(text, this.settings) === null ? numberWanted(this.settings) : "" : this.guessed === null ? "" : `The model guesses ${inText(this.guessed, 4)}: Enter gives it.`);
+      return;
+    }
     this.listed = text ? found(this.labels, text) : this.labels;
     const isNew = this.isOpen && text && !this.labels.includes(text);
     if (isNew) {
@@ -95,8 +106,14 @@ export class LabelPanel {
     put(this.send, this.picked.size ? `Give ${plural(this.picked.size, "label")}` : "None of them", el("kbd", { "aria-hidden": "true" }, "Enter"));
   }
 
-  // The labels that are picked are the answer.
+  // The labels that are picked are the answer, or the number that is typed.
   give() {
+    if (this.number && !this.isIdle) {
+      const found = numberIn(this.field.value, this.settings) ?? (this.field.value.trim() ? null : this.guessed);
+      if (found === null) put(this.status, numberWanted(this.settings));
+      else if (this.chosen(found) !== false) this.clear();
+      return;
+    }
     if (!this.isIdle && this.several) this.chosen([...this.picked].sort());
   }
 
@@ -104,7 +121,16 @@ export class LabelPanel {
   begin(guess) {
     this.picked = new Set(this.several && Array.isArray(guess) ? guess : []);
     this.guess(guess);
+    if (this.number) this.show();
     this.markPicked();
+  }
+
+  // The first sign of a number, typed anywhere on the page.
+  type(sign) {
+    if (this.isIdle) return;
+    this.field.value = sign;
+    this.field.focus();
+    this.show();
   }
 
   mark() {
@@ -122,7 +148,8 @@ export class LabelPanel {
       this.show();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (this.field.value.trim() && this.listed.length) this.take(this.listed[this.at]);
+      if (this.number) this.give();
+      else if (this.field.value.trim() && this.listed.length) this.take(this.listed[this.at]);
     } else if (event.key === "Escape") {
       event.preventDefault();
       this.clear();
@@ -144,7 +171,7 @@ export class LabelPanel {
   }
 
   away() {
-    if (!this.field.value && this.labels.length <= FEW && !this.isOpen) this.find.hidden = true;
+    if (!this.field.value && this.labels.length <= FEW && !this.isOpen && !this.number) this.find.hidden = true;
   }
 
   take(label) {
@@ -189,9 +216,6 @@ export class LabelPanel {
     return this.keys.toLabel.get(key);
   }
 }
-
-// A label, or several, as a text.
-export const inText = (label) => (Array.isArray(label) ? label.join(", ") || "none of them" : label ?? "unsure");
 
 const wordsOf = (label) => label.split(/\s+|(?<=[_\-./:])/u);
 

@@ -2,6 +2,7 @@
 
 import { el, plural, put } from "./dom.js";
 import { choices } from "./fields.js";
+import { isNumber, namesOf, numberIn } from "./label_field.js";
 import { records } from "./readers.js";
 
 const LOOKED_AT = 1000;
@@ -34,7 +35,8 @@ export class Labels {
   // changed(use) is called when they are used for something else.
   constructor(settings, mayAnswer, changed) {
     this.open = settings.labels === "open";
-    this.known = this.open ? [] : settings.labels;
+    this.settings = settings;
+    this.known = namesOf(settings);
     this.meanings = new Map();
     this.changed = changed;
     this.column = "";
@@ -79,6 +81,10 @@ export class Labels {
     this.element.hidden = !counts.size;
     this.toggle();
     const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_SHOWN);
+    if (isNumber(this.settings)) {
+      put(this.means);
+      return;
+    }
     put(this.means, el("table", { class: "plain" },
       el("thead", {}, el("tr", {}, ["In the file", "Means"].map((text) => el("th", { scope: "col", class: "text" }, text)))),
       el("tbody", {}, shown.map(([text, times]) => el("tr", {}, el("th", { scope: "row", class: "text", dir: "auto" }, text,
@@ -96,6 +102,7 @@ export class Labels {
 
   guess(text) {
     if (this.open) return text;
+    if (isNumber(this.settings)) return numberIn(text, this.settings);
     const same = (other) => other.toLowerCase() === text.toLowerCase();
     const negated = this.known.length === 2 ? this.known.findIndex((label) => same(`not ${label}`)) : -1;
     return this.known.find((label) => label === text) ?? this.known.find(same) ?? (negated < 0 ? null : this.known[1 - negated]);

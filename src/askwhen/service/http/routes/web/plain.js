@@ -1,7 +1,7 @@
 // What everybody reads of a stream: its accuracy over time, what was delivered, answers, confusions, people.
 
 import { count, duration, el, percent, plural } from "./dom.js";
-import { bars, blocks, columns, legend, lines, squares } from "./charts.js";
+import { bars, blocks, columns, dots, legend, lines, squares } from "./charts.js";
 import { Figure } from "./figures.js";
 
 export const shares = (low = 0) => ({ low, high: 1, format: (value) => `${Math.round(100 * value)} %` });
@@ -35,8 +35,9 @@ export function accuracyFigure(name) {
 
 const MOST_BARS = 15;
 
-export function deliveredFigure(name) {
-  const sorted = (delivered) => Object.entries(delivered).map(([label, { people, predicted }]) => [label, people + predicted, people, predicted]).sort((a, b) => b[1] - a[1]);
+// Labels by their number of instances, or stretches of numbers in their order.
+export function deliveredFigure(name, isNumber) {
+  const sorted = (delivered) => (isNumber ? (each) => each : (each) => each.sort((a, b) => b[1] - a[1]))( Object.entries(delivered).map(([label, { people, predicted }]) => [label, people + predicted, people, predicted]));
   return new Figure({
     title: "Labels delivered", file: `${name}-delivered`, read: "How many instances have each label: from people, or else as predicted when they came.",
     columns: ["Label", "Instances", "From people", "Predicted"],
@@ -82,6 +83,23 @@ export function pairsFigure(name) {
     draw: (pairs, width) => (pairs.length ? bars({ title: "Wrong predictions by pair of labels", width, rows: pairs.map(({ predicted, label, answers }) =>
       [`${predicted}, but ${label}`, answers, count(answers), `predicted ${predicted}, people said ${label}: ${plural(answers, "answer")}`]) }) : null),
     rows: (pairs) => pairs.map(({ predicted, label, answers }) => [predicted, label, count(answers)]),
+  });
+}
+
+// Predictions against the numbers of people: on the line they are the same.
+export function numbersFigure(name) {
+  const short_ = (value) => String(Number(value.toPrecision(4)));
+  return new Figure({
+    title: "Predictions and answers", file: `${name}-numbers`, read: "The last answered questions: from left to right what people said, upwards what was predicted.",
+    columns: ["People said", "Predicted", "Off by"],
+    draw: ({ shown }, width) => {
+      if (!shown.length) return null;
+      const ends_ = [Math.min(...shown.flat()), Math.max(...shown.flat())];
+      const axis_ = { low: ends_[0], high: ends_[1] > ends_[0] ? ends_[1] : ends_[0] + 1, format: short_ };
+      return dots({ title: "Predictions against answers", width, x: { ...axis_, name: "people said" }, y: axis_,
+        points: shown.map(([said, label]) => [label, said, true, `predicted ${short_(said)}, people said ${short_(label)}`]) });
+    },
+    rows: ({ shown }) => shown.toReversed().map(([said, label]) => [short_(label), short_(said), short_(Math.abs(said - label))]),
   });
 }
 

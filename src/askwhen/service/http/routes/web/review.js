@@ -7,7 +7,8 @@ import { instance, summary } from "./instance.js";
 import { isForPage, isTooSoon, keyOf, latinOf, nowShown } from "./keys.js";
 import { scrolled } from "./scroll.js";
 import { help } from "./help.js";
-import { LabelPanel, inText } from "./label_panel.js";
+import { LabelPanel } from "./label_panel.js";
+import { guessed, inText, isNumber, namesOf } from "./label_field.js";
 import { commentOn, showGuidelines } from "./remark.js";
 
 const ACTS = [["n", "No label"], ["s", "Later: it stays in the list"], ["z", "Undo the last decision"], ["/", "Find a label by what you type"],
@@ -31,7 +32,7 @@ async function start(main) {
   places = frame();
   put(main, places.all);
   main.classList.add("labelling");
-  if (labels.length) learn(labels, true);
+  learn(labels.length ? labels : namesOf(facts.settings), true);
   if (!started) document.addEventListener("keydown", pressed);
   started = true;
   await choose(facts.disputed ? "disputed" : facts.corrected ? "corrected" : "disputed");
@@ -64,7 +65,7 @@ function frame() {
   parts.panel = el("div", { class: "panel" }, panel.element, el("div", { class: "acts", role: "group", "aria-label": "Instead of a label" },
     act("No label", "n", () => decide(null)), act("Later", "s", later), act("Undo", "z", undo), act("Comment", null, comment),
     facts.settings.guidelines && act("Guide", null, () => showGuidelines(facts.settings.guidelines)),
-    act("Find", "/", find, "act keyboard"), act("Keys", "?", openHelp, "act keyboard")), parts.last);
+    !isNumber(facts.settings) && act("Find", "/", find, "act keyboard"), act("Keys", "?", openHelp, "act keyboard")), parts.last);
   parts.all = [el("div", { class: "head" }, el("h1", {}, `Review ${name}`), parts.tally), parts.tabs, parts.why, parts.question, parts.panel];
   return parts;
 }
@@ -134,8 +135,8 @@ function show() {
   put(places.question,
     el("ul", { class: "answers", "aria-label": "What people said" },
       found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, el("b", { dir: "auto" }, inText(answer.label)))),
-      el("li", {}, "The model guessed: ", el("b", { dir: "auto" }, found.guess === null ? "nothing" : inText(found.guess))),
-      found.told && el("li", {}, "The model learnt: ", el("b", { dir: "auto" }, inText(found.told))),
+      el("li", {}, "The model guessed: ", el("b", { dir: "auto" }, found.guess === null ? "nothing" : guessed(found.guess))),
+      found.told !== null && el("li", {}, "The model learnt: ", el("b", { dir: "auto" }, inText(found.told))),
       String(found.label) !== String(found.told) && el("li", {}, "Current label: ", el("b", { dir: "auto" }, found.label === null ? "no label" : inText(found.label))),
       found.comments.map((each) => el("li", { class: "remark" }, each.name ? `${each.name} comments: ` : "A comment: ", el("bdi", {}, each.text ?? "erased")))),
     instance(found.shown, facts.settings.view));
@@ -254,7 +255,9 @@ function pressed(event) {
   for (const key of [keyOf(event), latinOf(event)]) {
     const acts = { n: () => decide(null), s: later, z: undo, "/": find, "?": openHelp };
     const label = panel.labelOf(key);
-    const run = Object.hasOwn(acts, key) ? acts[key] : label !== undefined ? () => panel.take(label) : panel.several && event.key === "Enter" && !event.target.closest?.("button, a, summary") ? () => panel.give() : null;
+    const gives = (panel.several || panel.number) && event.key === "Enter" && !event.target.closest?.("button, a, summary");
+    const types = panel.number && /^[\d.,+-]$/u.test(key ?? "");
+    const run = Object.hasOwn(acts, key) ? acts[key] : label !== undefined ? () => panel.take(label) : gives ? () => panel.give() : types ? () => panel.type(key) : null;
     if (run) {
       event.preventDefault();
       run();

@@ -1,6 +1,7 @@
 // Sends the rows of a file in batches. Every instance has an id, so that a file that is sent twice counts once.
 
 import { Refused, call, isPassing, streamPath, who } from "./api.js";
+import { isRight } from "./label_field.js";
 import { instanceOf, records, rowKey } from "./readers.js";
 
 const BATCH = 200;
@@ -65,7 +66,7 @@ export class Sending {
 
   // One batch, again where that may help: ids make it count once. What came with the first try of this import is new, too.
   async deliver(batch) {
-    const { sum } = this;
+    const { sum, labels } = this;
     const body = batch.map(({ instance }) => `${JSON.stringify(instance)}\n`).join("");
     const path = streamPath(this.stream, `/instances?backlog=${this.waits}`);
     const said = await surely(() => call("POST", path, body, { type: "application/x-ndjson", timeout: 120000 }));
@@ -83,12 +84,12 @@ export class Sending {
       sum.waiting += Boolean(line.provisional) && isNew;
       sum.again += !isNew;
       const label = batch[i]?.label;
-      if (label && this.use === "truth" && !line.provisional && line.prediction !== null) {
+      if (label !== null && label !== undefined && this.use === "truth" && !line.provisional && line.prediction !== null) {
         sum.measured += 1;
-        sum.right += line.prediction === label;
+        sum.right += isRight(labels.settings, line.prediction, label);
       }
       // What was there before may be another instance of the same id, unless the id says what is in the row.
-      if (label && this.learns && !line.provisional && (isNew || batch[i].isOurs)) labelled.push([line, batch[i]]);
+      if (label !== null && label !== undefined && this.learns && !line.provisional && (isNew || batch[i].isOurs)) labelled.push([line, batch[i]]);
     });
     while (labelled.length) await Promise.all(labelled.splice(0, AT_ONCE).map(([line, row]) => (line.asked ? this.answer(line, row) : this.teach(line, row))));
   }

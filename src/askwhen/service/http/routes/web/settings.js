@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 
 const WHY = "Decisions in the log depend on these, and must be the same when it is played again.";
-const NAMES = ["features", "algorithm", "letters", "raw", "seed", "version", "certainty", "several"];
+const NAMES = ["features", "algorithm", "letters", "raw", "seed", "version", "certainty", "several", "within", "bounds"];
 
 const KINDS = { flag: "number", names: "category" };
 
@@ -11,6 +11,7 @@ function inWords(value) {
   if (value === null) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return value.join(" to ");
   const parts = Object.entries(value).filter(([, each]) => each !== null && each !== "" && !(Array.isArray(each) && !each.length));
   return parts.map(([part, each]) => `${part} ${part === "schema" ? columnsInWords(each) : Array.isArray(each) ? each.join(", ") : each.name ?? each}`).join("; ") || "none";
 }
@@ -22,5 +23,5 @@ function columnsInWords({ columns }) {
 
 export function settled(settings) {
   return [el("p", { class: "read" }, WHY),
-    el("dl", { class: "facts" }, NAMES.map((name) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, inWords(settings[name])))]))];
+    el("dl", { class: "facts" }, NAMES.filter((name) => !["within", "bounds"].includes(name) || settings[name] !== null).map((name) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, inWords(settings[name])))]))];
 }
