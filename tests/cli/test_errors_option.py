@@ -57,6 +57,9 @@ def test_labelling_by_hand_ends_when_every_row_has_a_label():
     terminal = Terminal([*command], environment(TERM="xterm"))
     while terminal.expect([r"pile.csv, row ([\d,]+) ", r"labels delivered, ([\d,]+) by you"]) == 0:
         row = int(terminal.match[1])
+        terminal.expect(r"rows asked about \([\d.]+%\), at most ([\d.]+) % of ([\d,]+) delivered labels are wrong")
+        assert int(terminal.match[2]) == row
+        assert float(terminal.match[1]) <= 20.0 or row == 0
         terminal.expect("quit")
         terminal.send("y" if np.loadtxt("pile.csv", delimiter=",", skiprows=1)[row, 0] > 0 else "n")
     terminal.expect("of them are wrong, 95 % confidence")

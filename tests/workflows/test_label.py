@@ -170,3 +170,37 @@ def test_a_promise_ends_with_a_label_for_every_row_and_says_how_good_they_are(tm
     share = f"{100 * promise.certified:.1f} %"
     asked = f"{promise.answered:,} by you"
     assert found.promise == f"1,499 labels delivered, {asked}; at most {share} of them are wrong, 95 % confidence"
+
+
+def delivered_in(path):
+    return [line.split(",") for line in pathlib.Path(path).read_text().splitlines()[1:]]
+
+
+def test_delivered_labels_are_those_of_the_session_with_repeats_and_rows_that_came_later():
+    X = repeated(each=30)  # 900 rows
+    options = LabelOptions(labels=None, errors=0.2, delivered="delivered.csv")
+    person = Truthful(1000)
+    found = label_file("r.csv", person, None, options)
+    rows, promise = delivered_in("delivered.csv"), found.sampler.promise
+    assert len(rows) == len(X) == promise.delivered
+    assert {each[1] for each in rows} == {"no", "yes"}
+    answered = {tuple(X[row]) for row in person.rows}
+    first = {x: next(row for row in person.rows if tuple(X[row]) == x) for x in answered}
+    by_people = [tuple(x) in first and row >= first[tuple(x)] for row, x in enumerate(X)]
+    assert [each[2] == "person" for each in rows] == by_people
+    assert by_people.count(True) > 3 * len(person.rows)
+    assert promise.certificate.asked == by_people.count(True)
+    grown = LabelOptions(labels=None, errors=0.2, delivered="grown.csv", ask_repeats=True)
+    distinct = np.random.default_rng(8).standard_normal((900, 2)).round(6)
+    lines = ["id,a,b\n", *(f"n{i},{a},{b}\n" for i, (a, b) in enumerate(distinct.tolist()))]
+    pathlib.Path("g.csv").write_text("".join(lines[:501]))
+    one = Truthful(1000)
+    assert label_file("g.csv", one, None, grown).ended
+    before = delivered_in("grown.csv")
+    pathlib.Path("g.csv").write_text("".join(lines))
+    two = Truthful(1000)
+    found = label_file("g.csv", two, None, grown)
+    after = delivered_in("grown.csv")
+    assert after[:500] == before
+    assert len(after) == 900 == found.sampler.promise.delivered
+    assert [row for row, each in enumerate(after) if each[2] == "person"] == one.rows + two.rows

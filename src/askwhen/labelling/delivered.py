@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..contracts.sampler import SamplerLike
+from ..sampler import Sampler
 from ..system.atomic_file import whole_file
 from .answers import StoredAnswer
 
@@ -28,17 +28,39 @@ class DeliveredLabel(NamedTuple):
 
 
 def delivered_labels(
-    rows: Iterable[Any], sampler: SamplerLike, given: Sequence[StoredAnswer], classes: Sequence[str]
+    rows: Iterable[tuple[Any, dict[str, Any]]],
+    sampler: Sampler,
+    given: Sequence[StoredAnswer],
+    classes: Sequence[str],
+    content: Callable[[dict[str, Any]], str] | None = None,
 ) -> Iterator[DeliveredLabel]:
-    """Play the rounds of a session again, with its answers, and yield the label of every row that it has reached."""
+    """Play the rounds of a session again, with its answers, and yield the label of every row that it has reached.
+
+    Parameters
+    ----------
+    rows : iterable of (x, record)
+        The rows, from the first on.
+    sampler : Sampler
+        A new one with the parts and the seed of the session's.
+    given, classes
+        The answers, and the labels.
+    content : callable, optional
+        Gives the content of a record, as for the session: one that was answered before takes that answer.
+    """
     answers = {answer.row: answer.label for answer in given}
     words = dict(zip(classes, sampler.classes or (), strict=True))
     names = {value: word for word, value in words.items()}
-    last = max(answers, default=-1)
+    last, known = max(answers, default=-1), dict[str, str]()
     waits = False  # after a question that waits, later answers belong to rounds that cannot be played again yet
-    for row, x in enumerate(rows):
+    for row, (x, record) in enumerate(rows):
         if waits:
             return
+        about = "" if content is None else content(record)
+        if about in known and row not in answers:
+            label = known[about]
+            sampler.tell(sampler.play(x, decision="certain").ask, words[label])
+            yield DeliveredLabel(row, label, PERSON, None)
+            continue
         ask = sampler.ask(x)
         if not ask.query:
             label = "" if ask.delivered is None else names[ask.delivered]
@@ -47,6 +69,8 @@ def delivered_labels(
             label = answers[row]
             if label:
                 sampler.tell(ask, words[label])
+                if content is not None:
+                    known.setdefault(about, label)
             else:
                 sampler.forget(ask)
             yield DeliveredLabel(row, label, PERSON if label else "", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import enum
 import time
 from collections.abc import Generator, Sequence
@@ -142,7 +141,7 @@ def label_file(
     answers = f"{stem}.labels.csv" if options.answers is None else options.answers
     written = answers if isinstance(answers, str) else None
     check_outputs(file, model=model, answers=written, prodigy=options.prodigy, delivered=options.delivered)
-    fresh = _new_sampler(options, Source(file, reading))
+    fresh = _sampler_with(_rule(options, Source(file, reading)), options)
     reading = _as_before(model, reading, file)
     store = Answers(answers) if isinstance(answers, str) else answers
     columns = _Columns(reading)
@@ -170,8 +169,9 @@ def label_file(
     if options.prodigy is not None:
         write_prodigy(options.prodigy, file, reading | {"text": columns.texts}, store.given, options.classes)
     if options.delivered is not None:
-        rows = (x for x, _ in _records(file, reading, columns))
-        labels = delivered_labels(rows, copy.deepcopy(fresh), store.given, options.classes)
+        rule = cast(Any, session.sampler).rule  # the saved one: for a file that has grown, fresh knows another length
+        again, content = _sampler_with(rule, options), columns.content if repeats else None
+        labels = delivered_labels(_records(file, reading, columns), again, store.given, options.classes, content)
         write_delivered(options.delivered, labels)
     if session.unused:
         say(f"{session.unused} answers were not learnt from: with these settings their rows are not asked about.")
@@ -192,10 +192,10 @@ def _as_before(model: str, reading: dict[str, Any], file: str) -> dict[str, Any]
     return found | ({} if note.names is None else {"names": note.names})
 
 
-def _new_sampler(options: LabelOptions, source: Source) -> SamplerLike:
+def _sampler_with(rule: Rule, options: LabelOptions) -> Sampler:
     """A sampler that has learnt nothing."""
     several = list(options.classes) if len(options.classes) > 2 else None
-    prepare, rule = None if options.raw else Prepare(), _rule(options, source)
+    prepare = None if options.raw else Prepare()
     learner = Mixture(classes=None if several is None else len(several))
     return Sampler(learner, rule, prepare=prepare, seed=options.seed, classes=several)
 

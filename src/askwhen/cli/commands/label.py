@@ -219,6 +219,15 @@ def _label_at(out: Output, server: str, stream: str | None, annotator: str | Non
         raise click.exceptions.Exit(1)
 
 
+def _so_far(sampler: SamplerLike) -> str:
+    """What is certified of the delivered labels, where errors are promised, or how accurate the predictions are."""
+    promise = promises.promise_of(cast(Any, sampler))
+    if promise is not None:
+        return f"at most {100 * promise.certified:.1f} % of {promise.delivered:,} delivered labels are wrong"
+    found = aw.evaluate.accuracy(sampler)
+    return f"accuracy {found.overall}" if found.answered else "accuracy not known yet"
+
+
 class _KeyboardAnnotator:
     """An annotator who labels a file at the keyboard."""
 
@@ -266,10 +275,8 @@ class _KeyboardAnnotator:
 
     def _show(self, question: ShownInstance, sampler: SamplerLike, note: str) -> None:
         asked = f"{sampler.questions:,} of {sampler.round:,} rows asked about ({sampler.questions / sampler.round:.1%})"
-        found = aw.evaluate.accuracy(sampler)
-        accuracy = f"accuracy {found.overall}" if found.answered else "accuracy not known yet"
         screen = self._screen
-        screen.head(f"{self._name}, row {question.row:,}", f"{asked}, {accuracy}")
+        screen.head(f"{self._name}, row {question.row:,}", f"{asked}, {_so_far(sampler)}")
         search = ["[/] search"] if len(self._classes) > 9 else []
         offers = screen.offers(self._keys, (*search, "[space] skip", "[u] undo", "[q] quit"))
         screen.instance(*fields(question.record, self._text), 8 + len(offers) + 2 * self._guess, self._page)
