@@ -300,3 +300,52 @@ def test_rows_of_every_format_and_of_programs_are_the_same(here):
         assert aw.data.read(name, n_features=128).kinds == stream.kinds
     alone = sp.vstack([stream.schema.row(record) for record in records])
     np.testing.assert_array_equal(alone.toarray(), X.toarray())
+
+
+MESSAGES = [f"{['ham', 'spam', 'ham'][i % 3]}\tCall {i} of you, {'now' if i % 2 else 'later'}!" for i in range(60)]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_labels_and_texts_without_a_line_of_names(here, turned):
+    lines = ["\t".join(line.split("\t")[::-1]) if turned else line for line in MESSAGES]
+    (here / "SMSSpamCollection").write_text("\n".join(lines))
+    label = "column2" if turned else "column1"
+    stream = aw.data.read("SMSSpamCollection", label=label, format="tsv")
+    with pytest.warns(InputWarning, match="has no line with the names of its columns"):
+        y = stream.load()[1]
+    assert len(y) == 60
+    assert (y > 0).sum() == 20
+
+
+def test_few_rows_without_names_are_read_by_the_schema_of_many(here):
+    (here / "many.tsv").write_text("\n".join(MESSAGES))
+    (here / "few.tsv").write_text("ham\tCall 7 of you\n")
+    with pytest.warns(InputWarning):
+        schema = aw.data.read("many.tsv", label="column1").schema
+    with pytest.warns(InputWarning):
+        X = aw.data.read("few.tsv", schema=schema, target="none").load()[0]
+    assert X.shape[0] == 1
+    assert X.nnz == 4
+    with pytest.warns(InputWarning):  # the first line never looks like values here: the user's name says it
+        assert len(aw.data.read("few.tsv", label="column1", positive="ham").load()[1]) == 1
+
+
+def test_a_line_of_names_that_comes_again_is_one_of_names(here):
+    rows = ["label,text", *(f"{'yes' if i % 2 else 'no'},words {i} here now" for i in range(20))]
+    (here / "joined.csv").write_text("\n".join([*rows, *rows[:1], *rows[1:3], *rows[:1], *rows[:1]]))
+    assert aw.data.read("joined.csv", target="class").load()[1][0] == "no"
+
+
+def test_a_table_without_a_label_is_refused_with_the_columns_that_may_be_it(here):
+    rows = [f"{i},message {i} says this,{i * 0.5},{'abc'[i % 3]},{'ham' if i % 3 else 'spam'}\n" for i in range(60)]
+    (here / "a.csv").write_text("id,body,price,place,kind\n" + "".join(rows))
+    sentence = (
+        "it has 'id', 'body', 'price', 'place', 'kind'; perhaps 'kind' \\('spam', 'ham'\\) or 'place' \\('a', 'b' "
+    )
+    with pytest.raises(aw.InputError, match=sentence + "and 1 more\\)") as refused:
+        aw.data.read("a.csv").load()
+    assert refused.value.mend == {"label": "kind"}
+    with pytest.raises(aw.InputError, match="it has 'id', 'body', 'price', 'place', 'kind'\\.$"):
+        aw.data.read("a.csv", drop=["place", "kind"]).load()
+    with pytest.raises(aw.InputError, match="no column 'plaec', perhaps 'place'"):
+        aw.data.read("a.csv", drop="plaec").load()

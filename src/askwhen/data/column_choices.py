@@ -47,9 +47,14 @@ class ColumnChoices(NamedTuple):
         """Number of places that words are hashed to."""
         return self.given_places or DEFAULT_FEATURES
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns that the user named."""
+        return tuple(name for name in (self.label, self.time, *self.features, *self.drop) if name is not None)
+
     def names_it(self, name: str) -> bool:
         """Whether the user named this column."""
-        return name in (self.label, self.time, *self.features, *self.drop)
+        return name in self.named
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -65,9 +70,9 @@ class ColumnChoices(NamedTuple):
         """Refuse a table that lacks a column that was named, or has one twice."""
         trouble = self.trouble(names, path)
         if trouble is not None:
-            raise InputError(trouble, owner="read", file=str(path), mend=self._renamed(names))
+            raise InputError(trouble, owner="read", file=str(path), mend=self.renamed(names))
 
-    def _renamed(self, names: list[str]) -> dict[str, Any]:
+    def renamed(self, names: list[str]) -> dict[str, Any]:
         """Arguments in which columns that a table lacks have the nearest names that it has."""
         usual = [name for name in names if name.strip().lower() in LABELS]
         found: dict[str, Any] = {}

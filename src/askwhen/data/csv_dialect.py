@@ -57,7 +57,8 @@ def has_names(rows: Sequence[Sequence[str]]) -> bool:
     if len(rows) < 2:
         return True
     first, *others = rows
-    if any(_is_value(name, [row[j] for row in others if j < len(row)]) for j, name in enumerate(first)):
+    below = [row for row in others if row != first]  # joined files repeat the line of names
+    if any(_is_value(name, [row[j] for row in below if j < len(row)]) for j, name in enumerate(first)):
         return False
     numbers = [j for j in range(len(first)) if _is_number_column([row[j] for row in others if j < len(row)])]
     if not numbers or not all(is_number(first[j]) for j in numbers):

@@ -103,9 +103,11 @@ class CsvLayout:
     def _column_names(self, head: bytes, delimiter: str, columns: ColumnChoices) -> tuple[list[str] | None, bool]:
         """The names of the columns if the first line is a row of values, and whether it has them."""
         rows = first_rows(head, delimiter)
-        if has_names(rows) or any(columns.names_it(name) for name in rows[0]):
-            return None, True
         names = [f"column{1 + j}" for j in range(len(rows[0]))]
+        wanted = columns.named if self._instances is None else self._instances.wanted
+        by_place = any(name in names for name in wanted) and not any(name in rows[0] for name in wanted)
+        if not by_place and (has_names(rows) or any(columns.names_it(name) for name in rows[0])):
+            return None, True
         warnings.warn(
             f"{self._path} has no line with the names of its columns; they are called column1 to {names[-1]}.",
             InputWarning,

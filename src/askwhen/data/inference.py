@@ -30,6 +30,7 @@ from .column_decisions import (
 from .column_table import ColumnTable
 from .files import listed, perhaps
 from .hashing import DEFAULT_FEATURES
+from .label_guess import label_wanted
 from .schema import Schema, TextEncoder
 from .schema_columns import (
     ASKED,
@@ -63,7 +64,11 @@ def found_columns(table: ColumnTable, choices: ColumnChoices, path: Any = "the t
     every, table = table, table.head(ROWS)
     vectors = _chosen_vectors(table, choices, path)
     expanded = tuple(part for parts in vectors.values() for part in parts)
-    choices._replace(vector=expanded).check(table.known, path)
+    checked = choices._replace(vector=expanded)
+    if choices.labelled and choices.label_in(table.known) is None:
+        checked._replace(labelled=False).check(table.known, path)
+        raise label_wanted(table, checked, path)
+    checked.check(table.known, path)
     others = _others(table.names, choices)
     found: dict[str, Column | Undecided] = {}
     numbered = {part: name for name, parts in vectors.items() for part in parts}

@@ -57,6 +57,11 @@ class Instances:
         """The names of the features that are numbers, once they are known."""
         return None if self._features is None else self._features.names
 
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The columns that the user named, and those that features are made of, as far as they are known."""
+        return (*self.columns.named, *(() if self._features is None else self._needed([])))
+
     def _encoding(self) -> Encode | None:
         """What makes vectors of texts, with a cache beside the file; None where there is nothing to encode."""
         if self.schema is None or self.schema.encoder is None:
