@@ -46,6 +46,7 @@ UNRELEASED = {
     "promise broken",
     "invited",
     "invitation withdrawn",
+    "exported",
     "signed in",
     "signed out",
     "advised",

@@ -80,13 +80,18 @@ def check_grant(name: str, roles: Iterable[str]) -> list[str]:
 
 
 def new_token(
-    name: str, roles: Iterable[str], streams: Sequence[int] | None, expires: float | None, invitation: str = ""
+    name: str,
+    roles: Iterable[str],
+    streams: Sequence[int] | None,
+    expires: float | None,
+    invitation: str = "",
+    by: str = "",
 ) -> tuple[str, TokenMade]:
     """A new token, and the fact to be recorded about it."""
     listed = check_grant(name, roles)
     token, secret = secrets.token_hex(6), PREFIX + secrets.token_urlsafe(32)
     given = None if streams is None else sorted(set(streams))
-    return secret, TokenMade(token, name, digest_of(secret), listed, given, expires, invitation)
+    return secret, TokenMade(token, name, digest_of(secret), listed, given, expires, invitation, by)
 
 
 class Tokens:

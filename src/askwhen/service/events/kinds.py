@@ -266,6 +266,7 @@ class Renamed(Fact):
 
     event_kinds: ClassVar[tuple[str, ...]] = ("renamed",)
     name: str
+    by: str = ""
 
 
 class Changed(Fact):
@@ -365,6 +366,7 @@ class Created(Fact):
     stream: int
     name: str
     settings: Settings
+    by: str = ""
 
 
 class Deleted(Fact):
@@ -391,6 +393,7 @@ class TokenMade(Fact):
     streams: list[int] | None = None
     expires: float | None = None
     invitation: str = ""
+    by: str = ""
 
 
 class TokenRevoked(Fact):
@@ -398,6 +401,7 @@ class TokenRevoked(Fact):
 
     event_kinds: ClassVar[tuple[str, ...]] = ("token revoked",)
     token: str
+    by: str = ""
 
 
 class Invited(Fact):
@@ -423,6 +427,19 @@ class InvitationWithdrawn(Fact):
     event_kinds: ClassVar[tuple[str, ...]] = ("invitation withdrawn",)
     invitation: str
     by: str = ""
+
+
+class Exported(Fact):
+    """Data was downloaded: a table or the model of a stream, or the audit log, and by whom. In the log of the service.
+
+    ``stream`` is 0 for the audit log.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("exported",)
+    stream: int
+    what: str
+    by: str
+    format: str = ""
 
 
 class SignedIn(Fact):
@@ -461,6 +478,7 @@ class WebhookMade(Fact):
     kinds: list[str]
     streams: list[int] | None = None
     accuracy: float | None = None
+    by: str = ""
 
 
 class WebhookRemoved(Fact):
@@ -468,6 +486,7 @@ class WebhookRemoved(Fact):
 
     event_kinds: ClassVar[tuple[str, ...]] = ("webhook removed",)
     hook: str
+    by: str = ""
 
 
 class WebhookStopped(Fact):

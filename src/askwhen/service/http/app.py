@@ -39,6 +39,7 @@ from .options import Options
 from .parquet_unpacker import Unpacker
 from .problems import answered
 from .request_checks import admit
+from .routes import audit as audit_routes
 from .routes import backlog as backlog_routes
 from .routes import browse as browse_routes
 from .routes import exports as export_routes
@@ -83,6 +84,7 @@ _HANDLERS: list[Any] = [
     openid_routes.router,
     webhook_routes.router,
     *export_routes.handlers,
+    *audit_routes.handlers,
     *health_routes.handlers,
     label_studio_routes.router,
     *page_routes.handlers,

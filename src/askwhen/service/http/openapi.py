@@ -39,6 +39,7 @@ _FILES = {
     "/label-studio/{name}/tasks": ["application/json"],
     "/v1/streams/{name}/overview/events": ["text/event-stream"],
     "/metrics": ["text/plain"],
+    "/v1/audit": ["application/x-ndjson", "text/csv", "application/json", "application/vnd.apache.parquet"],
 }
 _REFUSALS = ("400", "401", "403", "404", "409", "413", "422", "429", "503")
 

@@ -423,12 +423,12 @@ class Coordinator:
         self._deliver(messages, found)
         return event, found
 
-    async def add(self, stream: ServiceStream, key: str | None = None) -> Event:
+    async def add(self, stream: ServiceStream, key: str | None = None, by: str = "") -> Event:
         """Add a new stream, with a first snapshot, which records the versions that made it."""
         snapshot = self._snapshot(stream)
         with self.changing():
             self._know(stream)
-            fact = Created(stream.number, stream.name, stream.settings)
+            fact = Created(stream.number, stream.name, stream.settings, by)
             self._largest = max(self._largest, stream.number)
             event, done = self.note("created", fact, snapshot, key)
             self.warmups.begin(stream.number, stream.settings)

@@ -41,7 +41,7 @@ async def accept(coordinator: Coordinator, secret: str) -> tuple[str, TokenMade]
         now = coordinator.clock.now()
         found = coordinator.invitations.of_secret(secret, now)
         expires = None if found.days is None else now + 86400.0 * found.days
-        made, fact = new_token(found.name, found.roles, found.streams, expires, found.invitation)
+        made, fact = new_token(found.name, found.roles, found.streams, expires, found.invitation, found.by)
         coordinator.tokens.apply(fact)
         coordinator.invitations.apply(fact)
         _, done = coordinator.note("token made", fact)

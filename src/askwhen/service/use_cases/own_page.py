@@ -59,7 +59,7 @@ async def revoke(coordinator: Coordinator, holder: Holder, token: str) -> None:
     """Revoke one's own token."""
     if token not in {each.token for each in _tokens(coordinator, holder)}:
         raise NotFoundError(f"{holder.name} has no token {token[:100]}.", owner="token")
-    await tokens.revoke(coordinator, token)
+    await tokens.revoke(coordinator, token, holder.name)
 
 
 async def end(coordinator: Coordinator, holder: Holder, number: str) -> None:

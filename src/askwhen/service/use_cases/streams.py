@@ -22,7 +22,9 @@ from .stream_schema import settled
 MOST_STREAMS = 10_000
 
 
-async def create(coordinator: Coordinator, name: str, settings: Settings, key: str | None = None) -> ServiceStream:
+async def create(
+    coordinator: Coordinator, name: str, settings: Settings, key: str | None = None, by: str = ""
+) -> ServiceStream:
     """A new stream; its seed is drawn where none is given, and its default algorithm is the newest version.
 
     The same key gets the first stream again.
@@ -44,7 +46,7 @@ async def create(coordinator: Coordinator, name: str, settings: Settings, key: s
         if len(coordinator.by_number) >= MOST_STREAMS:
             raise ConflictError(f"there are {MOST_STREAMS:,} streams already.", owner="stream")
         _check_free(coordinator, name)
-        return await coordinator.add(coordinator.new_stream(name, settings), stored)
+        return await coordinator.add(coordinator.new_stream(name, settings), stored, by)
 
     event, _ = await coordinator.idempotency.once(SERVICE, stored, act)
     fact: Created = facts_of(event)
@@ -75,14 +77,14 @@ def _check_free(coordinator: Coordinator, name: str) -> None:
         raise ConflictError(f"there is a stream {name} already.", owner="stream", parameter="name")
 
 
-async def rename(coordinator: Coordinator, name: str, new: str) -> ServiceStream:
+async def rename(coordinator: Coordinator, name: str, new: str, by: str = "") -> ServiceStream:
     """Give a stream another name."""
     stream = coordinator.stream(name)
     check_name(new)
     if new != name:
         _check_free(coordinator, new)
         with coordinator.changing(stream):
-            stream.note("renamed", Renamed(new), coordinator.clock.now())
+            stream.note("renamed", Renamed(new, by), coordinator.clock.now())
             del coordinator.streams[name]
             coordinator.streams[new] = stream
         await coordinator.committed(stream)

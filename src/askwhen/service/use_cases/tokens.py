@@ -14,7 +14,12 @@ from ..runtime.coordinator import Coordinator
 
 
 async def make(
-    coordinator: Coordinator, name: str, roles: Sequence[str], streams: Sequence[str] | None, days: float | None
+    coordinator: Coordinator,
+    name: str,
+    roles: Sequence[str],
+    streams: Sequence[str] | None,
+    days: float | None,
+    by: str = "",
 ) -> tuple[str, TokenMade]:
     """A new token: the secret, which is shown once, and the recorded fact."""
     numbers = numbers_of(coordinator, streams)
@@ -24,7 +29,7 @@ async def make(
             "the first token must have the role admin, for all streams and without an end, or no others could be made.",
             owner="token",
         )
-    secret, fact = new_token(name, roles, numbers, expires)
+    secret, fact = new_token(name, roles, numbers, expires, by=by)
     with coordinator.changing():
         coordinator.tokens.apply(fact)
         _, done = coordinator.note("token made", fact)
@@ -39,7 +44,7 @@ def numbers_of(coordinator: Coordinator, streams: Sequence[str] | None) -> list[
     return None if streams is None else [coordinator.stream(name).number for name in streams]
 
 
-async def revoke(coordinator: Coordinator, token: str) -> None:
+async def revoke(coordinator: Coordinator, token: str, by: str = "") -> None:
     """Revoke a token."""
     gone, now = coordinator.tokens.find(token), coordinator.clock.now()
     others = [each for each in coordinator.tokens.all() if each.token != token]
@@ -48,7 +53,7 @@ async def revoke(coordinator: Coordinator, token: str) -> None:
     ):
         lasting = "" if gone.expires is not None else " that does not expire"
         raise ConflictError(f"this is the last admin for all streams{lasting}; make another one first.", owner="token")
-    fact = TokenRevoked(token)
+    fact = TokenRevoked(token, by)
     with coordinator.changing():
         event, done = coordinator.note("token revoked", fact)
         coordinator.tokens.apply(fact)

@@ -27,6 +27,7 @@ async def make(
     streams: Sequence[str] | None = None,
     accuracy: float | None = None,
     allowed: Sequence[Network] = (),
+    by: str = "",
 ) -> Webhook:
     """A new webhook, with a secret that is shown once."""
     check_url(url, allowed)
@@ -43,7 +44,7 @@ async def make(
     if len(coordinator.webhooks.all) >= MOST_HOOKS:
         raise ConflictError(f"there are {MOST_HOOKS} webhooks already.", owner="webhook")
     numbers = None if streams is None else sorted({coordinator.stream(name).number for name in streams})
-    fact = WebhookMade(f"wh_{secrets.token_hex(6)}", url, new_secret(), sorted(set(kinds)), numbers, accuracy)
+    fact = WebhookMade(f"wh_{secrets.token_hex(6)}", url, new_secret(), sorted(set(kinds)), numbers, accuracy, by)
     with coordinator.changing():
         coordinator.webhooks.apply(fact)
         _, done = coordinator.note("webhook made", fact)
@@ -60,11 +61,11 @@ def find(coordinator: Coordinator, hook: str) -> Webhook:
     return found
 
 
-async def remove(coordinator: Coordinator, hook: str) -> None:
+async def remove(coordinator: Coordinator, hook: str, by: str = "") -> None:
     """Remove a webhook, with the messages that wait for it."""
     find(coordinator, hook)
     gone = Delivered([each.id for each in await stored(coordinator, hook)])
-    fact = WebhookRemoved(hook)
+    fact = WebhookRemoved(hook, by)
     with coordinator.changing():
         coordinator.webhooks.apply(fact)
         _, done = coordinator.note("webhook removed", fact, changes=[gone])

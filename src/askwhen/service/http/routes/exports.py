@@ -12,7 +12,7 @@ from ....errors import InputError
 from ...errors import NotAllowedError
 from ...events.kinds import KINDS, PERSONAL
 from ...events.numbers import NUMBERS
-from ...use_cases import export_tables, export_writers, prodigy, reports
+from ...use_cases import audit, export_tables, export_writers, prodigy, reports
 from ...use_cases.advice_columns import AdviceColumns, advice_columns, advisers_of
 from ...use_cases.delivered_table import DeliveredTable
 from ...use_cases.instance_table import InstanceTable
@@ -48,7 +48,8 @@ async def agreement(request: AnyRequest, name: str) -> Agreement:
 async def model(request: AnyRequest, name: str) -> Response[bytes]:
     """A snapshot that aw.load reads, and askwhen predict: features and labels are in it."""
     auth = authorization_of(request)
-    stream, _ = auth.stream(request, name, "reviewer")
+    stream, holder = auth.stream(request, name, "reviewer")
+    await audit.exported(auth.coordinator, stream.number, "model", holder.name)
     return Response(await reports.model(auth.coordinator, stream), media_type="application/octet-stream")
 
 
@@ -70,7 +71,7 @@ async def export(
     Those of instances, labels and decisions have columns for each adviser, where the stream has any.
     """
     auth = authorization_of(request)
-    stream, _ = auth.stream(request, name, "reviewer")
+    stream, holder = auth.stream(request, name, "reviewer")
     await auth.coordinator.commits.settled()
     until, unknown, labels = stream.seq, frozenset(stream.state.passed), stream.questions.labels
     if format in (tasks := {"prodigy": "labels", "label-studio": "instances"}) and table != tasks[format]:
@@ -116,6 +117,7 @@ async def export(
         columns = export_tables.TABLES[table] | advice.columns
         return written(columns, export_tables.chunks(reader, stream.number, table, after, until, unknown, advice))
 
+    await audit.exported(auth.coordinator, stream.number, table, holder.name, format)
     suffix = {"prodigy": "jsonl", "label-studio": "json"}.get(format, format)
     return Download(auth.coordinator, make, export_writers.MEDIA[format], f"{name}-{table}.{suffix}")
 

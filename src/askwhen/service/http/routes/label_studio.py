@@ -14,6 +14,7 @@ from litestar.types import ASGIApp
 
 from ....errors import AskwhenError
 from ...domain.stream import ServiceStream
+from ...use_cases import audit
 from ...use_cases.label_studio import backend
 from ...use_cases.label_studio.annotations import array_of
 from ...use_cases.label_studio.inbox import Inbox
@@ -119,6 +120,7 @@ async def tasks(
     auth, _, stream = _enter(request, name, "reviewer")
     await auth.coordinator.commits.settled()
     until = stream.seq
+    await audit.exported(auth.coordinator, stream.number, "tasks", auth.identify(request).name, "label-studio")
 
     def make(reader: Any) -> Iterator[bytes]:
         return array_of(written_tasks(reader, stream, until, from_name, to_name, field))

@@ -16,8 +16,8 @@ from ..schemas import NewStream, ReplayFacts, StreamFacts, StreamPatch
 async def create(request: AnyRequest, data: NewStream) -> StreamFacts:
     """Labels, algorithm, budget, features and how questions are answered."""
     auth = authorization_of(request)
-    auth.holder(request, "admin")
-    stream = await streams.create(auth.coordinator, data.name, data.settings, data.key)
+    holder = auth.holder(request, "admin")
+    stream = await streams.create(auth.coordinator, data.name, data.settings, data.key, holder.name)
     return StreamFacts(**streams.facts(stream))
 
 
@@ -50,7 +50,7 @@ async def patched(request: AnyRequest, name: str, data: StreamPatch) -> StreamFa
     auth = authorization_of(request)
     _, holder = auth.stream(request, name, "admin")
     if data.name is not None and data.settings is None:
-        stream = await streams.rename(auth.coordinator, name, data.name)
+        stream = await streams.rename(auth.coordinator, name, data.name, holder.name)
     elif data.settings is not None and data.name is None:
         stream = await streams.change_settings(auth.coordinator, name, data.settings, holder.name, data.key)
     else:

@@ -21,9 +21,9 @@ def check_days(days: float | None) -> None:
 async def made(request: AnyRequest, data: NewToken) -> TokenFacts:
     """The secret is in this reply and nowhere else."""
     auth = authorization_of(request)
-    auth.holder(request, "admin")
+    holder = auth.holder(request, "admin")
     check_days(data.days)
-    secret, fact = await tokens.make(auth.coordinator, data.name, data.roles, data.streams, data.days)
+    secret, fact = await tokens.make(auth.coordinator, data.name, data.roles, data.streams, data.days, holder.name)
     return TokenFacts(
         fact.token, fact.name, fact.roles, tokens.names(auth.coordinator, fact.streams), fact.expires, secret
     )
@@ -41,8 +41,8 @@ async def listed(request: AnyRequest) -> list[TokenFacts]:
 async def revoked(request: AnyRequest, token: str) -> None:
     """At once."""
     auth = authorization_of(request)
-    auth.holder(request, "admin")
-    await tokens.revoke(auth.coordinator, token)
+    holder = auth.holder(request, "admin")
+    await tokens.revoke(auth.coordinator, token, holder.name)
 
 
 router = Router("/v1/tokens", route_handlers=[made, listed, revoked])

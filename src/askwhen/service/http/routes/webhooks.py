@@ -76,7 +76,8 @@ def _enter(request: AnyRequest) -> Coordinator:
 async def made(request: AnyRequest, data: NewWebhook) -> WebhookFacts:
     """The secret that its messages are signed with is in this reply and nowhere else."""
     coordinator, allowed = _enter(request), networks_of(authorization_of(request).options.webhook_networks)
-    hook = await webhooks.make(coordinator, data.url, data.kinds, data.streams, data.accuracy, allowed)
+    by = authorization_of(request).identify(request).name
+    hook = await webhooks.make(coordinator, data.url, data.kinds, data.streams, data.accuracy, allowed, by)
     return WebhookFacts(**await webhooks.facts(coordinator, hook), secret=hook.secret)
 
 
@@ -89,7 +90,7 @@ async def listed(request: AnyRequest) -> list[WebhookFacts]:
 @delete("/{webhook:str}", summary="Remove a webhook")
 async def removed(request: AnyRequest, webhook: str) -> None:
     """Its waiting messages are removed, too."""
-    await webhooks.remove(_enter(request), webhook)
+    await webhooks.remove(_enter(request), webhook, authorization_of(request).identify(request).name)
 
 
 @post("/{webhook:str}/test", status_code=200, summary="Test a webhook")

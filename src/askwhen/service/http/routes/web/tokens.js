@@ -1,7 +1,7 @@
 // Tokens and invitations are made here, shown once, and ended; so are sign-ins.
 
 import { el, put, say } from "./dom.js";
-import { call, session } from "./api.js";
+import { call, linked, session } from "./api.js";
 import { devices } from "./devices.js";
 import { page, problem, words } from "./shell.js";
 import { twice } from "./twice.js";
@@ -15,7 +15,10 @@ page(async (main) => {
   put(main, el("div", { class: "head" }, el("h1", {}, "Tokens")),
     session.open && el("p", { class: "warning" }, "No token was made yet: everyone who reaches this service may do everything. The first one must be for an admin, and from then on everyone needs one."),
     el("div", { class: "two" }, el("section", { class: "card" }, el("h2", {}, "In use"), places.list, places.invited), form(streams)),
-    el("section", { class: "card" }, el("h2", {}, "Signed in"), places.unended, places.here));
+    el("section", { class: "card" }, el("h2", {}, "Signed in"), places.unended, places.here),
+    !session.open && el("section", { class: "card" }, el("h2", {}, "Who did what"), el("p", { class: "read" }, "Sign-ins, tokens, settings, exports, erasures and reviews of all streams, in order of time."),
+      el("div", { class: "row" }, [["csv", "CSV"], ["ndjson", "NDJSON"], ["parquet", "Parquet"]].map(([format, text]) =>
+        el("a", { class: "button small", href: linked(`/v1/audit?format=${format}`), download: `audit.${format}` }, text, el("span", { class: "unseen" }, " of the audit log"))))));
   await show();
 });
 
