@@ -422,6 +422,35 @@ def test_one_thumb_is_enough(visit, made):
     assert answers(stream) == [(0, "ann", "spam")]
 
 
+def test_many_labels_on_a_phone_are_all_reached_and_cover_nothing(visit, made):
+    labels = [
+        f"{first}_{second}_not_{third}"
+        for first in ("card", "cash", "top_up")
+        for second in ("arrival", "payment", "withdrawal", "transfer", "exchange")
+        for third in ("working", "recognised", "charged", "allowed", "shown")
+    ]
+    stream = made([f"mail {i} " + "word " * 200 for i in range(3)], labels=labels)
+    page = visit("ann", f"/label/{stream.name}", width=380, has_touch=True, is_mobile=True)
+    for height in (800, 700, 640):
+        page.set_viewport_size({"width": 380, "height": height})
+        read(page)
+        question, panel = (page.locator(each).bounding_box() for each in (".question", ".panel"))
+        assert question["y"] + question["height"] <= panel["y"] + 1.0, height
+        assert panel["y"] + panel["height"] <= height + 1.0, height
+    last = page.get_by_role("button", name=labels[-1])
+    last.scroll_into_view_if_needed()
+    box = last.bounding_box()
+    assert 300.0 < box["y"] < 640.0 - box["height"]
+    last.tap()
+    page.locator(".question[data-question='1'] .instance").wait_for()
+    read(page)
+    page.get_by_label("Find").fill("with rec")
+    page.wait_for_timeout(300)  # a touch within a quarter of a second of a new question is none
+    page.get_by_role("button", name="cash_withdrawal_not_recognised").tap()
+    all_safe(page)
+    assert [label for _, _, label in answers(stream)] == [labels[-1], "cash_withdrawal_not_recognised"]
+
+
 def test_the_guess_is_shown_after_the_answer_unless_the_stream_shows_it(visit, made, client):
     hidden = made(["one", "two", "three"], labels=["ham", "spam"])
     page = visit("ann", f"/label/{hidden.name}")
