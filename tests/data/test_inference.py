@@ -20,6 +20,10 @@ MONTHS = [datetime.date(2015, month, 1).strftime("%B") for month in range(1, 13)
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "while", "others", "look"]
 
 
+def roles_of(schema):
+    return {name: role for name, role, _ in schema.described()}
+
+
 def schema_of(columns, **choices):
     """The schema of columns of values."""
     n = max(map(len, columns.values()))
@@ -425,3 +429,42 @@ def test_a_date_is_the_same_however_it_is_written(form):
     iso = schema_of({"a": [day.isoformat() for day in days]})
     np.testing.assert_array_equal(rows, iso.rows(Records([{"a": day.isoformat()} for day in days], "b")))
     assert from_json(to_json(schema)) == schema
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["%a, %d %b %Y %H:%M:%S +0000", "%a, %d %b %Y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S +0000 %Y"],
+)
+def test_dates_as_programs_write_them(form):
+    moments = [datetime.datetime(2015, 1, 1, 7) + datetime.timedelta(hours=31 * i) for i in range(N)]
+    schema = schema_of({"a": [moment.strftime(form) for moment in moments]})
+    rows = schema.rows(Records([{"a": moment.strftime(form)} for moment in moments], "b"))
+    iso = schema_of({"a": [moment.isoformat() for moment in moments]})
+    np.testing.assert_array_equal(rows, iso.rows(Records([{"a": moment.isoformat()} for moment in moments], "b")))
+
+
+@pytest.mark.parametrize(("unit", "name"), [(1, "timestamp"), (1, "created_at"), (1000, "ts"), (1, "phone")])
+def test_seconds_since_1970_are_dates_where_their_name_says_so(unit, name):
+    start = 1_700_000_000
+    seconds = [start + 3600 * i * i for i in range(N)]
+    schema = schema_of({name: [unit * each for each in seconds], "x": [0.5 * i for i in range(N)]})
+    if name == "phone":
+        assert roles_of(schema) == {"phone": "number", "x": "number"}
+        return
+    assert roles_of(schema) == {name: "date", "x": "number"}
+    texts = [datetime.datetime.fromtimestamp(each, datetime.UTC).isoformat() for each in seconds]
+    iso = schema_of({name: texts, "x": [0.5 * i for i in range(N)]})
+    records = [{name: unit * each, "x": 1.0} for each in seconds]
+    expected = iso.rows(Records([{name: each, "x": 1.0} for each in texts], "b"))
+    np.testing.assert_array_equal(schema.rows(Records(records, "b")), expected)
+    np.testing.assert_array_equal(schema.row(records[7]), expected[7])
+    assert from_json(to_json(schema)) == schema
+
+
+@pytest.mark.parametrize("form", ["%H:%M", "%H:%M:%S", "%I:%M %p"])
+def test_times_of_the_day_are_places_in_the_day(form):
+    times = [datetime.time(i % 24, 7 * i % 60) for i in range(N)]
+    schema = schema_of({"a": [time.strftime(form) for time in times]})
+    assert schema.names[:3] == ("a, in days", "a, sine of hour of day", "a, cosine of hour of day")
+    noon = schema.row({"a": datetime.time(12).strftime(form)})
+    np.testing.assert_allclose(noon[:3], [0.5, 0.0, -1.0], atol=1e-12)

@@ -222,10 +222,10 @@ def test_vectors_in_lists(here, kind):
         aw.data.read("b.ndjson", schema=stream.schema).load()
 
 
-@pytest.mark.parametrize("between", [", ", " "])
-def test_vectors_that_are_written_as_text(here, between):
+@pytest.mark.parametrize(("between", "brackets"), [(", ", "[]"), (" ", "[]"), (",", "{}"), (" ", ("", ""))])
+def test_vectors_that_are_written_as_text(here, between, brackets):
     vectors = np.random.default_rng(0).normal(size=(60, 24))
-    texts = [f"[{between.join(map(repr, each))}]" for each in vectors.tolist()]
+    texts = [brackets[0] + between.join(map(repr, each)) + brackets[1] for each in vectors.tolist()]
     texts[3] = ""
     with (here / "a.csv").open("w", newline="") as file:
         csv.writer(file).writerows(
@@ -349,3 +349,15 @@ def test_a_table_without_a_label_is_refused_with_the_columns_that_may_be_it(here
         aw.data.read("a.csv", drop=["place", "kind"]).load()
     with pytest.raises(aw.InputError, match="no column 'plaec', perhaps 'place'"):
         aw.data.read("a.csv", drop="plaec").load()
+
+
+def test_a_number_beside_the_name_of_a_label_is_warned_of(here):
+    rows = [f"{['ham', 'spam'][i % 2]},message {i} says this,{i % 2},{i % 3}\n" for i in range(300)]
+    (here / "a.csv").write_text("label,body,label_num,n\n" + "".join(rows))
+    sentence = "column 'label_num' of a.csv has one value for each label in the first 300 rows; if that is the label"
+    with pytest.warns(InputWarning, match=sentence + " .*: drop='label_num' \\(--drop label_num\\) leaves it out."):
+        aw.data.read("a.csv").load()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert aw.data.read("a.csv", drop="label_num").load()[0].shape[0] == 300
+        aw.data.read("a.csv", target="none").load()

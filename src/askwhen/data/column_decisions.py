@@ -21,6 +21,7 @@ from .schema_columns import (
     TextColumn,
     VectorColumn,
 )
+from .times import UNIX
 from .written_numbers import NUMERIC, SIGNS, NumberForm, forms_of
 from .written_values import CODE, FLAGS, is_list, is_missing, is_number, number_in
 
@@ -41,7 +42,7 @@ _LONGEST_TOKEN = 40
 _WORDY, _RECURRING = 3.0, 10
 _UNLIKE, _SAME_LENGTH = 20.0, 0.05
 _CALLED_ID = re.compile(r"(?i:(^|[\W_])(id|ids|uuid|guid|index|idx|rowid|rownum)$|^unnamed: 0$)|[a-z](ID|Id)$")
-_CALLED_TIME = re.compile(r"(?i)time|date|_at$")
+_CALLED_TIME = re.compile(r"(?i)time|date|_at$|_on$|(^|_)ts$|^when$|epoch|unix")
 """Names of whole numbers that count seconds, and not rows."""
 
 
@@ -70,7 +71,7 @@ def decide(
         return Undecided(name, f"holds {kind}", "drop", "drop")
     numbers = table.plain_numbers(name)
     if numbers is not None:
-        return _compact_dates(name, numbers[0]) or _of_numbers(name, *numbers)
+        return _compact_dates(name, numbers[0]) or _unix_times(name, numbers[0]) or _of_numbers(name, *numbers)
     return _of_texts(Words.of(table, name), time_format, decimal)
 
 
@@ -140,6 +141,23 @@ def _compact_dates(name: str, values: np.ndarray) -> Column | None:
 
 
 _FIRST_DATE, _LAST_DATE = 19000101, 21001231
+
+
+def _unix_times(name: str, values: np.ndarray) -> Column | None:
+    """A column of seconds or milliseconds since 1970, if its name says so and its numbers are of this size."""
+    present = np.unique(values[np.isfinite(values)])
+    if len(present) < 2 or not _CALLED_TIME.search(name):
+        return None
+    for format, unit in UNIX.items():
+        if _FIRST_SECOND * unit <= present[0] and present[-1] <= _LAST_SECOND * unit:
+            form = date_form([repr(value) for value in present.tolist()], format)
+            gaps = not np.isfinite(values).all()
+            return DateColumn(name, form, gaps=gaps, why=format) if isinstance(form, DateForm) else None
+    return None
+
+
+_FIRST_SECOND, _LAST_SECOND = 3e8, 4.2e9
+"""Between 1979 and 2103; the milliseconds of these dates are larger numbers."""
 
 
 def _of_numbers(name: str, values: np.ndarray, whole: bool) -> Column:

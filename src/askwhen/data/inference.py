@@ -30,6 +30,7 @@ from .column_decisions import (
 from .column_table import ColumnTable
 from .files import listed, perhaps
 from .hashing import DEFAULT_FEATURES
+from .label_copies import warn_of_copies
 from .label_guess import label_wanted
 from .schema import Schema, TextEncoder
 from .schema_columns import (
@@ -56,7 +57,13 @@ def infer(table: ColumnTable, choices: ColumnChoices, path: Any = "the table") -
     What cannot be decided is refused, all columns at once, with arguments that would do; where ``choices`` are not
     strict, such columns are left out.
     """
-    return complete(found_columns(table, choices, path), choices, path)
+    columns = found_columns(table, choices, path)
+    label = choices.label_in(table.known) if choices.labelled else None
+    if label is not None:
+        head = table.head(ROWS)
+        cure = "drop={0!r} (--drop {0}) leaves it out"
+        warn_of_copies(path, head, columns, head.coded(label)[1], cure)
+    return complete(columns, choices, path)
 
 
 def found_columns(table: ColumnTable, choices: ColumnChoices, path: Any = "the table") -> list[Column]:

@@ -3,7 +3,8 @@
 Texts are ISO 8601, with T or a space, with or without seconds and zone; or three numbers with a slash, a dot or a dash
 between, the year first or last, perhaps followed by hours, minutes and seconds. With dots the day is first; with
 slashes or dashes, a day above 12 shows whether the day or the month is. Or they have the name of a month in English, as
-in 1 January 2021, Jan 1, 2021 and 01-Jan-21; or a year and a month, as in 2021-01 and 01/2021.
+in 1 January 2021, Jan 1, 2021 and 01-Jan-21, also with the day of the week before, as mails and programs have it; or a
+year and a month, as in 2021-01 and 01/2021; or a time of the day, as in 14:30.
 """
 
 from __future__ import annotations
@@ -25,6 +26,16 @@ _PARTS = re.compile(
 _WORDED = ("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%d-%b-%Y", "%d-%b-%y", "%d %b %y")
 _MONTHLY = ("%Y-%m", "%Y/%m", "%m/%Y", "%B %Y", "%b %Y")
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p")
+_PROGRAMS = (
+    *("%a, %d %b %Y %H:%M:%S %z", "%d %b %Y %H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %Z"),  # RFC 2822, as in mails
+    *("%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %Y %z", "%a %b %d %H:%M:%S %z %Y"),  # C, git, X
+)
+_OF_DAY = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
+
+UNIX = {"seconds since 1970": 1.0, "milliseconds since 1970": 1e3}
+"""Formats of dates that are numbers, and how many of these make a second."""
+
+_FIRST = datetime.datetime(1970, 1, 1)
 
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
 """The beginning of a date that is no plain number, as 20150224 would be."""
@@ -98,7 +109,12 @@ class Times:
 def moment(text: Any, format: str = "") -> datetime.datetime | None:
     """The time that a text is, in UTC, or None; without a format it is written as ISO 8601."""
     try:
-        found = datetime.datetime.strptime(text.strip(), format) if format else datetime.datetime.fromisoformat(text)
+        if format in UNIX:
+            found = _FIRST + datetime.timedelta(seconds=float(text) / UNIX[format])
+        else:
+            found = (
+                datetime.datetime.strptime(text.strip(), format) if format else datetime.datetime.fromisoformat(text)
+            )
         return found if found.tzinfo is None else found.astimezone(datetime.UTC).replace(tzinfo=None)
     except (TypeError, ValueError, AttributeError, OverflowError):
         return None
@@ -117,10 +133,10 @@ def possible_formats(texts: list[str]) -> tuple[str, ...]:
 
 
 def _named_formats(texts: list[str]) -> tuple[str, ...]:
-    """The format of texts with the name of a month, or with a year and a month only; none if there is none."""
+    """The format of dates that are not three numbers, or of parts of dates; none if there is none."""
     if not any(char.isdigit() for char in texts[0]) or len(texts[0]) > _LONGEST:
         return ()
-    formats = [*(day + clock for day in _WORDED for clock in _CLOCKS), *_MONTHLY]
+    formats = [*(day + clock for day in _WORDED for clock in _CLOCKS), *_MONTHLY, *_PROGRAMS, *_OF_DAY]
     fitting = [each for each in formats if moment(texts[0], each) is not None]
     return tuple(each for each in fitting if all(moment(text, each) is not None for text in texts))[:1]
 

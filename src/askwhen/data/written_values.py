@@ -42,8 +42,9 @@ def number_in(text: str | None) -> float:
 
 
 def is_list(text: str) -> bool:
-    """Whether a text is a list of numbers in brackets, as programs write arrays into tables of text."""
-    return text[:1] == "[" and text[-1:] == "]" and all(map(is_number, _parts(text)))
+    """Whether a text is a list of numbers, as programs write arrays into tables of text: in brackets, or a long one."""
+    parts = _parts(text)
+    return (_inside(text) is not None or len(parts) >= _LONG) and all(map(is_number, parts))
 
 
 def list_in(text: str | None) -> list[float]:
@@ -51,8 +52,20 @@ def list_in(text: str | None) -> list[float]:
     return [] if is_missing(text) else [float(part) for part in _parts(text or "")]
 
 
+_BRACKETS = ("[]", "{}", "()")
+_LONG = 16
+"""So many numbers in a row are a list without brackets too, such as the brightness of the points of an image."""
+
+
+def _inside(text: str) -> str | None:
+    """What is in the brackets around a text, or None."""
+    text = text.strip()
+    return text[1:-1] if text[:1] + text[-1:] in _BRACKETS else None
+
+
 def _parts(text: str) -> list[str]:
-    return text[1:-1].replace(",", " ").split()
+    inside = _inside(text)
+    return (text if inside is None else inside).replace(",", " ").replace(";", " ").split()
 
 
 def as_text(value: Any) -> str | None:
