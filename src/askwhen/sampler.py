@@ -56,7 +56,7 @@ from .engine.inputs.argument_checks import (
     round_times,
 )
 from .engine.inputs.instance_checks import check_instance, check_instances, check_names
-from .engine.inputs.named_rows import check_same_index
+from .engine.inputs.named_rows import check_same_index, is_table, warn_of_labels
 from .engine.inputs.registry import check_parts
 from .engine.inputs.two_labels import NO_PAIR, SIGNS, Pair, check_number, check_numbers, check_pair, sign_of, signs_of
 from .engine.label_spaces import Classes
@@ -865,12 +865,15 @@ class Sampler:
         before, given_X = engine.checkpoint(), X
         try:
             check_same_index("run", X, y)
+            given, is_new = X, engine.schema is None
             X = engine.by_name("run", engine.or_nothing("run", X, len(y) if X is None else 1))
             engine.take_kinds(kinds_of(X))
             rows = check_instances("run", X, engine.form)
             names = check_names("run", X, engine.names)
             n, d = shape_of(rows)
             (labels, new, pair), when = self._labels("run", y, n), round_times(engine, "run", times, n)
+            if is_new and engine.schema is not None and is_table(given):
+                warn_of_labels(given, labels, engine.schema)
             given = check_flags("run", "volunteered", volunteered, n)
             engine.begin("run", "X", d, isinstance(rows, SparseRows))
             every = margins or engine.regression

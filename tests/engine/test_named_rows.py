@@ -1,6 +1,7 @@
 """Data frames and records as they are: the sampler finds what each column is, and remembers it."""
 
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -182,3 +183,70 @@ def test_labels_with_another_index_are_refused():
     fresh().run(X, y.loc[X.index])
     fresh().run(X, y.to_numpy())
     fresh().run(X.to_numpy(), y)
+
+
+COLUMNS_OF_TEXTS = {
+    "list": TEXTS,
+    "numpy": np.array(TEXTS),
+    "objects": np.array(TEXTS, object),
+    "pandas": pd.Series(TEXTS),
+    "polars": pl.Series(TEXTS),
+    "arrow": pa.array(TEXTS),
+    "chunked": pa.chunked_array([TEXTS]),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS_OF_TEXTS)
+def test_texts_without_a_name_are_a_column_of_texts(kind):
+    sampler, named = fresh(), fresh()
+    trace = sampler.run(COLUMNS_OF_TEXTS[kind], Y)
+    np.testing.assert_array_equal(trace.margin, named.run(pd.DataFrame({"text": TEXTS}), Y).margin)
+    assert sampler.schema.described()[0][:2] == ("text", "text")
+    np.testing.assert_array_equal(sampler.predict(TEXTS[:5]), named.predict([{"text": text} for text in TEXTS[:5]]))
+    assert sampler.ask(TEXTS[0]).prediction == named.ask({"text": TEXTS[0]}).prediction
+
+
+def test_the_first_instance_may_be_a_text():
+    sampler, named = fresh(labels=("ham", "spam")), fresh(labels=("ham", "spam"))
+    for text, label in zip(TEXTS[:60], Y, strict=False):
+        ask, other = sampler.ask(text), named.ask({"text": text})
+        assert (ask.margin, ask.query) == (other.margin, other.query)
+        if ask.query:
+            sampler.tell(ask, label)
+            named.tell(other, label)
+    missing = sampler.predict(pd.Series([TEXTS[0], None, float("nan")]))
+    assert missing.tolist()[1:] == sampler.predict([{"text": None}] * 2).tolist()
+    with pytest.raises(aw.InputError, match="X must hold real numbers"):
+        fresh().run(["a", 3], [0, 1])
+
+
+def test_a_column_that_is_the_label_written_otherwise_is_warned_of():
+    frame = FRAMES["pandas"].assign(kind=np.where(Y == "spam", 2, 1), other=np.arange(N) % 3)
+    with pytest.warns(aw.errors.InputWarning, match="column 'kind' of X has one value for each label in the first"):
+        fresh().run(frame, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fresh(columns=aw.Columns(drop="kind")).run(frame, Y)
+        almost = np.where(np.arange(N) == 7, 1, frame.kind)
+        fresh().run(frame.assign(kind=almost), Y)
+
+
+def test_a_lazy_frame_is_refused_with_what_to_give():
+    with pytest.raises(aw.InputError, match=r"got a LazyFrame; give X.collect\(\)"):
+        fresh().run(FRAMES["polars"].lazy(), Y)
+
+
+def test_rows_without_names_are_refused_with_the_names_that_they_need():
+    sampler = fresh()
+    sampler.run(FRAMES["pandas"][["text", "price"]], Y)
+    d = sampler.schema.kinds.d
+    with pytest.raises(
+        aw.InputError, match=f"'text', 'price' by name, or the {d:,} features that are made of them, got"
+    ):
+        sampler.predict(np.ones((2, 3)))
+    with pytest.raises(
+        aw.InputError, match="X must have the columns 'text', 'price' by name, got texts without a name"
+    ):
+        sampler.predict(TEXTS[:2])
+    rows = sampler.schema.row({"text": TEXTS[0], "price": 2.0})
+    assert sampler.predict(rows).tolist() == sampler.predict([{"text": TEXTS[0], "price": 2.0}]).tolist()

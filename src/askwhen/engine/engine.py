@@ -57,7 +57,17 @@ from .compiled_session import CompiledSession
 from .draws import Draws
 from .inputs.advice_arguments import in_place_of
 from .inputs.instance_checks import describe_unsound
-from .inputs.named_rows import is_record, is_table, rows_of, schema_of, texts_as_records
+from .inputs.named_rows import (
+    TEXT,
+    as_text,
+    check_in_memory,
+    check_unnamed,
+    is_record,
+    is_table,
+    rows_of,
+    schema_of,
+    texts_as_records,
+)
 from .inputs.two_labels import NO_PAIR, Pair
 from .label_spaces import Classes, LabelSets
 from .promise_book import PromiseBook
@@ -295,13 +305,18 @@ class Engine:
 
     def by_name(self, owner: str, X: Any) -> Any:
         """Rows with named values as instances, whose schema the first of them decide; other rows as they are."""
-        schema = self.schema
-        if schema is not None and schema.text is not None:
-            X = texts_as_records(X, schema.text)
+        check_in_memory(X)
+        schema, given = self.schema, X
+        is_new = schema is None and self.learner is None and provides(self.parts.learner, KindLearner)
+        name = schema.text if schema is not None else TEXT if is_new else None
+        if name is not None:
+            X = texts_as_records(X, name)
         if not (is_record(X) or is_table(X)):
+            if schema is not None:
+                check_unnamed(owner, X, schema)
             return X
-        if schema is None and self.learner is None and provides(self.parts.learner, KindLearner):
-            schema = schema_of(X, self.columns)
+        if is_new:
+            schema = schema_of(X, self.columns if X is given else as_text(self.columns))
         if schema is None:
             return X
         found = rows_of(X, schema, owner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 from ...data.column_choices import ColumnChoices
 from ...data.column_table import NUMBER, ColumnTable
 from ...data.columns import Columns
-from ...data.inference import complete, infer
+from ...data.files import listed
+from ...data.inference import ROWS, complete, infer
+from ...data.label_copies import warn_of_copies
 from ...data.record_checks import NO_VALUE, check_names
 from ...data.records import Records
 from ...data.schema import Schema
@@ -23,9 +26,23 @@ _WORDS_OF_TEXT = 3
 """A single value with at least so many words is taken for a text."""
 
 
+TEXT = "text"
+"""The name of the column of texts that come without a name."""
+
+
+def as_text(choices: Columns | None) -> Columns:
+    """The same choices for texts that come without a name."""
+    return dataclasses.replace(choices or Columns(), text=TEXT)
+
+
 def is_record(x: Any) -> bool:
     """Whether this is one row with named values: a dict, or a pandas Series."""
-    return isinstance(x, Mapping) or (hasattr(x, "iloc") and getattr(x, "ndim", 2) == 1)
+    return isinstance(x, Mapping) or _is_series(x)
+
+
+def _is_series(x: Any) -> bool:
+    """Whether this is a Series of pandas: a row, or a column if its index has no names."""
+    return hasattr(x, "iloc") and getattr(x, "ndim", 2) == 1
 
 
 def is_table(X: Any) -> bool:
@@ -36,13 +53,48 @@ def is_table(X: Any) -> bool:
 
 
 def texts_as_records(X: Any, name: str) -> Any:
-    """A text, or a list or an array of texts, as records with one value; anything else as it is."""
+    """A text, or a list, an array or a column of texts, as records with one value; anything else as it is."""
     if isinstance(X, str):
         return {name: X}
-    if isinstance(X, np.ndarray) and X.dtype.kind in "UO" and X.ndim == 1:
-        X = X.tolist()
-    is_texts = isinstance(X, (list, tuple)) and bool(X) and all(isinstance(x, str) for x in X)
-    return [{name: x} for x in X] if is_texts else X
+    texts = X if isinstance(X, (list, tuple)) else _column_values(X)
+    if not texts or not isinstance(next((x for x in texts if not _is_missing(x)), None), str):
+        return X
+    found = [None if _is_missing(x) else x for x in texts]
+    return [{name: x} for x in found] if all(isinstance(x, (str, type(None))) for x in found) else X
+
+
+def check_unnamed(owner: str, X: Any, schema: Schema) -> None:
+    """Refuse rows without names that cannot be those of a schema, neither as they are nor as its features."""
+    names, shape, d = f"the columns {listed(list(schema.needed))} by name", getattr(X, "shape", ()), schema.kinds.d
+    if texts_as_records(X, TEXT) is not X:
+        raise InputError(f"X must have {names}, got texts without a name.", owner=owner)
+    if shape and shape[-1] != d:
+        raise InputError(
+            f"X must have {names}, or the {d:,} features that are made of them, got shape {shape}.", owner=owner
+        )
+
+
+def check_in_memory(X: Any) -> None:
+    """Refuse a data frame of polars that is not computed yet."""
+    if type(X).__name__ == "LazyFrame":
+        raise InputError("X must have its rows in memory, got a LazyFrame; give X.collect().")
+
+
+def _column_values(X: Any) -> list[Any]:
+    """The values of a column of numpy, pandas, polars or Arrow; none of anything else, and of a row with names."""
+    if isinstance(X, np.ndarray):
+        return X.tolist() if X.dtype.kind in "UO" and X.ndim == 1 else []
+    if _is_series(X):
+        return [] if all(isinstance(name, str) for name in X.index) else list(X)
+    if hasattr(X, "column_names") or hasattr(X, "columns"):
+        return []
+    convert = getattr(X, "to_pylist", None) or getattr(X, "to_list", None)  # of Arrow, and of polars
+    return convert() if convert is not None else []
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value stands for no text, as None and NaN do."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
 
 
 def schema_of(X: Any, choices: Columns | None) -> Schema | None:
@@ -73,6 +125,13 @@ def rows_of(X: Any, schema: Schema, owner: str) -> Any:
     if not table.rows:
         raise InputError("X must have at least one row.", owner=owner)
     return schema.rows(table, path="X")
+
+
+def warn_of_labels(X: Any, labels: np.ndarray, schema: Schema) -> None:
+    """Warn of columns of a table that are the labels written otherwise."""
+    table = table_of(X).head(ROWS)
+    cure = "leave it out of X, or by columns=aw.Columns(drop={0!r})"
+    warn_of_copies("X", table, schema.columns, labels[: table.rows], cure)
 
 
 def check_same_index(owner: str, X: Any, y: Any) -> None:
