@@ -6,12 +6,12 @@ Every adviser has an account of its own, over the rounds in which it said someth
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...engine.advisers import Advisers as Kept
 from ...engine.advisers import Question, Said
 from ...engine.engine import Engine, Waiting
 from ...engine.state_arrays import copy_state
@@ -212,21 +212,46 @@ def advisers(sampler: Any, *, confidence: float = 0.95, recent: int = RECENT) ->
     (True, True)
     """
     check_number("advisers", "confidence", confidence, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
-    engine = getattr(sampler, "engine", None)
-    if not isinstance(engine, Engine) or engine.advisers is None:
-        raise InputError("sampler must have advisers; give Sampler advisers=.", owner="advisers")
-    if engine.regression:
-        raise InputError("advisers that give numbers have no accuracy; it is for classifiers.", owner="advisers")
-    with sampler.turn:
-        kept = engine.advisers
-        found = [_of_one(engine, kept, a, confidence, recent) for a in range(len(kept.names))]
+    return CountedAdvisers(sampler).estimated(confidence, recent)
+
+
+class CountedAdvisers:
+    """A copy of what a sampler has counted of its advisers, from which another thread can estimate.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        A sampler with advisers that predicts labels.
+    """
+
+    def __init__(self, sampler: Any) -> None:
+        engine = getattr(sampler, "engine", None)
+        if not isinstance(engine, Engine) or engine.advisers is None:
+            raise InputError("sampler must have advisers; give Sampler advisers=.", owner="advisers")
+        if engine.regression:
+            raise InputError("advisers that give numbers have no accuracy; it is for classifiers.", owner="advisers")
+        with sampler.turn:
+            self.kept = copy.deepcopy(engine.advisers)
+            self.classes = list(engine.classes) if engine.classes is not None else engine.pair.labels
+            self.is_pair, self.is_open, self.questions = engine.classes is None, engine.most > 0, engine.questions
+            self.chances = {number: float(engine.pending[number][0].probability) for number in self.kept.waiting}
+
+    def sources(self) -> dict[str, _Source]:
+        """The account of each adviser, as a source for an estimate."""
+        kept = self.kept
+        return {name: _Source(self, kept.accounts[a], _open_of(self, a)) for a, name in enumerate(kept.names)}
+
+    def estimated(self, confidence: float = 0.95, recent: int = RECENT) -> Advisers:
+        """How good each adviser is."""
+        kept, sources = self.kept, self.sources()
+        found = [_of_one(self, sources[name], a, confidence, recent) for a, name in enumerate(kept.names)]
         compared = {
             (kept.names[a], kept.names[b]): _compared(
-                engine, each, _open_between(engine, kept, a, b), confidence, (kept.names[a], kept.names[b])
+                self, each, _open_between(self, a, b), confidence, (kept.names[a], kept.names[b])
             )
             for (a, b), each in kept.between.items()
         }
-    return Advisers(found, compared)
+        return Advisers(found, compared)
 
 
 class _Source:
@@ -234,10 +259,10 @@ class _Source:
 
     costs = None
 
-    def __init__(self, engine: Engine, account: Account, waiting: list[tuple[Question, Said, float]]) -> None:
-        self.classes = list(engine.classes) if engine.classes is not None else engine.pair.labels
+    def __init__(self, counted: CountedAdvisers, account: Account, waiting: list[tuple[Question, Said, float]]) -> None:
+        self.classes = counted.classes
         self._tally, self._by_class = account.tally, account.classes
-        self._waiting, self._two = waiting, engine.classes is None
+        self._waiting, self._two = waiting, counted.is_pair
 
     def _open(self) -> list[Waiting]:
         count = int(self._tally.count[0])
@@ -263,18 +288,20 @@ class _Source:
         return found
 
 
-def _of_one(engine: Engine, kept: Kept, a: int, confidence: float, recent: int) -> AdviserAccuracy:
-    waiting = _open_of(engine, kept, a)
+def _of_one(counted: CountedAdvisers, source: _Source, a: int, confidence: float, recent: int) -> AdviserAccuracy:
+    kept = counted.kept
     account, name = kept.accounts[a], kept.names[a]
-    source = _Source(engine, account, waiting)
     found = accuracy(source, confidence=confidence, recent=recent)
-    if engine.most:
+    if counted.is_open:
         unknown = Estimate(math.nan, 0.0, 1.0, math.nan, found.rounds)
         found = replace(found, precision=unknown, recall=unknown, f_measure=unknown)
     bets = [
-        bet for _, said, P in waiting if said.place >= 0 for bet in kept.against[a].bets(said.place, said.levels, P)
+        bet
+        for _, said, P in _open_of(counted, a)
+        if said.place >= 0
+        for bet in kept.against[a].bets(said.place, said.levels, P)
     ]
-    gain = _compared(engine, kept.against[a], bets, confidence, ("the sampler", name))
+    gain = _compared(counted, kept.against[a], bets, confidence, ("the sampler", name))
     called = kept.calls.get(name)
     since = kept.rounds - kept.since[a] if called is None else called.calls
     spoke = found.rounds if called is None else called.calls - called.silent
@@ -287,32 +314,33 @@ def _of_one(engine: Engine, kept: Kept, a: int, confidence: float, recent: int) 
     return AdviserAccuracy(name, found, silent, _calibration(account), gain, as_good, calls, source)
 
 
-def _open_of(engine: Engine, kept: Kept, a: int) -> list[tuple[Question, Said, float]]:
+def _open_of(counted: CountedAdvisers, a: int) -> list[tuple[Question, Said, float]]:
     """The open questions about which an adviser said something, and the probabilities of asking them."""
     return [
-        (question, said, float(engine.pending[number][0].probability))
-        for number, question in kept.waiting.items()
+        (question, said, counted.chances[number])
+        for number, question in counted.kept.waiting.items()
         for said in question.said
         if said.adviser == a
     ]
 
 
-def _open_between(engine: Engine, kept: Kept, a: int, b: int) -> list[Waiting]:
+def _open_between(counted: CountedAdvisers, a: int, b: int) -> list[Waiting]:
+    kept = counted.kept
     return [
         bet
         for number, question in kept.waiting.items()
         for first, second, place, levels in question.pairs
         if (first, second) == (a, b) and place >= 0
-        for bet in kept.between[a, b].bets(place, levels, float(engine.pending[number][0].probability))
+        for bet in kept.between[a, b].bets(place, levels, counted.chances[number])
     ]
 
 
 def _compared(
-    engine: Engine, comparison: Comparison, waiting: list[Waiting], confidence: float, names: tuple[str, str]
+    counted: CountedAdvisers, comparison: Comparison, waiting: list[Waiting], confidence: float, names: tuple[str, str]
 ) -> Difference:
     other, first = sides_of(copy_state(comparison.tally), waiting)
     rounds = comparison.rounds
-    return difference_of(first, other, rounds, engine.questions, comparison.several, confidence, names)
+    return difference_of(first, other, rounds, counted.questions, comparison.several, confidence, names)
 
 
 def _calibration(account: Account) -> list[Stated]:

@@ -17,6 +17,7 @@ from ...errors import AskwhenError
 from ..runtime.background import run_in_background
 from ..runtime.coordinator import Coordinator
 from ..use_cases.accuracy_history import recording
+from ..use_cases.adviser_reports import AdviserReports
 from ..use_cases.erasing import retain
 from ..use_cases.label_studio.inbox import receiving
 from ..use_cases.listing import Listings
@@ -123,7 +124,8 @@ def _routed(
         app.state.activity, app.state.unpacker = RecentActivity(), Unpacker()
         app.state.listings = Listings(coordinator)
         provider = app.state.provider = None if options.openid is None else Provider(options.openid)
-        app.state.metrics, app.state.probe = Metrics(coordinator, requests), Probe(coordinator)
+        app.state.advisers = AdviserReports()
+        app.state.metrics, app.state.probe = Metrics(coordinator, requests, app.state.advisers), Probe(coordinator)
         try:
             async with (
                 delivering(coordinator, networks_of(options.webhook_networks)),

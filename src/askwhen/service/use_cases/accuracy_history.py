@@ -22,12 +22,14 @@ import msgspec
 
 from ...engine.tally.round_tally import WINDOWS
 from ...evaluate.estimation.accuracy import RECENT
+from ...evaluate.estimation.advisers import CountedAdvisers
 from ...evaluate.estimation.over_time import Stretch, known_now, stretches_of
 from ..domain.stream import ServiceStream
 from ..runtime.background import run_in_background
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event, Reader
 from . import reports
+from .adviser_reports import Look, looked_at
 from .question_outcomes import QuestionOutcomes
 
 GLANCE, PAUSE, REST, LONGEST_REST = 0.1, 1.0, 20.0, 5.0
@@ -55,25 +57,30 @@ log = logging.getLogger("askwhen.service")
 
 
 class Sample(NamedTuple):
-    """A stream at one moment: time, counts, and what an estimate of its accuracy needs."""
+    """A stream at one moment: time, counts, and what estimates of its accuracy and of its advisers need."""
 
     time: float
     rounds: int
     told: int
     weights: list[float]
     counted: reports.CopiedTally
+    advisers: CountedAdvisers | None = None
 
 
 class Timeline:
     """The points of one stream, oldest first, and the samples that will become points.
 
     ``fixed`` has for each point what later answers do not change, overall and recently; None where it is not known, and
-    ``BEFORE`` for points of earlier versions.
+    ``BEFORE`` for points of earlier versions. ``best`` has the largest lower bound of each adviser's accuracy, and
+    ``fallen`` when it was last seen to have become worse, with the accuracy that it did not reach.
     """
 
     def __init__(self) -> None:
         self.points: list[Point] = []
         self.fixed: list[Fixed] = []
+        self.best: dict[str, float] = {}
+        self.fallen: dict[str, Point] = {}
+        self._are_low: set[str] = set()
         self.turn, self.reading = asyncio.Lock(), asyncio.Lock()
         self.samples: list[Sample] = []
         self.count = 0
@@ -96,10 +103,18 @@ class Timeline:
         """Add the next point."""
         self._note(point["time"], point["rounds"], point["told"])
         self.count += 1
+        self._note_advisers(point, msgspec.convert(point.pop("advisers", {}), dict[str, Look]))
         self.fixed.append(point.pop("fixed", BEFORE))
         self.points.append(point)
         if len(self.points) > MOST_POINTS:
             del self.points[1:-1:2], self.fixed[1:-1:2]
+
+    def _note_advisers(self, point: Point, looks: dict[str, Look]) -> None:
+        for name, look in looks.items():
+            self.best[name] = max(look.low, self.best.get(name, 0.0))
+            if look.fell is not None and name not in self._are_low:
+                self.fallen[name] = {"time": point["time"], "rounds": point["rounds"], "level": look.fell}
+        self._are_low = {name for name, look in looks.items() if look.fell is not None}
 
     def is_due(self, rounds: int, told: int, now: float) -> bool:
         """Whether it is time for another sample."""
@@ -158,6 +173,13 @@ class AccuracyHistory:
                     more = await log.in_thread(outcomes.follow, log.reader, stream.number)
         return outcomes
 
+    async def with_falls(self, stream: ServiceStream, advisers: list[Point] | None) -> list[Point] | None:
+        """Facts of advisers, each with when it was last seen to have become worse."""
+        if advisers is None:
+            return None
+        line = await self.line(stream)
+        return [each | {"fell": line.fallen.get(each["name"])} for each in advisers]
+
     async def look(self, stream: ServiceStream) -> bool:
         """Sample a stream where it is time; returns whether it was."""
         if place_of(stream) == self._looked.get(stream.number, (0, 0)):
@@ -166,7 +188,9 @@ class AccuracyHistory:
         place, now = place_of(stream), self._coordinator.clock.now()
         if not line.is_due(*place, now):
             return False
-        line.wait(Sample(now, *place, stream.model.sampler.drift_weights.tolist(), reports.copied_tally(stream)))
+        advisers = CountedAdvisers(stream.model.sampler) if stream.model.advisers else None
+        weights = stream.model.sampler.drift_weights.tolist()
+        line.wait(Sample(now, *place, weights, reports.copied_tally(stream), advisers))
         self._looked[stream.number] = place
         return True
 
@@ -193,6 +217,9 @@ class AccuracyHistory:
         overall, recent = ([_known(getattr(part, name)) for name in _SHOWN] for part in (found.overall, found.recent))
         point = _point(sample.time, (sample.rounds, sample.told), overall, recent, sample.weights)
         point["fixed"] = stretches_of(sample.counted.tally()[0], WINDOWS.index(RECENT))
+        if sample.advisers is not None:
+            looks = await asyncio.to_thread(looked_at, sample.advisers, dict(line.best))
+            point["advisers"] = msgspec.to_builtins(looks)
         facts = msgspec.json.encode(point).decode()
         event = Event(-number, line.count + 1, point["time"], KIND, None, None, facts)
         if number not in self._coordinator.by_number:

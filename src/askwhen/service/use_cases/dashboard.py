@@ -11,6 +11,7 @@ from ..events.numbers import written
 from ..runtime.coordinator import Coordinator
 from . import backlog, reports, streams
 from .accuracy_history import AccuracyHistory, place_of, point_of
+from .adviser_reports import AdviserReports
 from .question_outcomes import DAY, HOUR, QuestionOutcomes
 from .recent_activity import RecentActivity
 
@@ -26,6 +27,7 @@ async def overview(
     activity: RecentActivity,
     people: bool,
     guesses: bool,
+    advisers: AdviserReports | None = None,
 ) -> dict[str, Any]:
     """The report of the API and the data of the charts; ``people`` adds statistics of annotators.
 
@@ -57,6 +59,8 @@ async def overview(
     }
     if stream.settings.within is not None:
         found |= of_numbers(outcomes, found["delivered"], found["sentence"], guesses)
+    if advisers is not None and stream.settings.advisers is not None:
+        found["advisers"] = await history.with_falls(stream, await advisers.of(stream))
     if "promise" in report:
         found["sentence"] = f"{report['promise']['sentence']} {report['promise']['advice']}".strip()
     found["days"] = answers_by_day(outcomes, people)

@@ -9,6 +9,7 @@ from typing import Any
 from ...domain.stream import ServiceStream
 from ...runtime.coordinator import Coordinator
 from ...use_cases import reports
+from ...use_cases.adviser_reports import AdviserReports
 
 OLD, PATIENCE, REST, CHUNK = 10.0, 2.0, 4.0, 2_000
 """Seconds after which the accuracy is estimated again; seconds that a scrape waits for it; the pause after an estimate
@@ -21,16 +22,17 @@ log = logging.getLogger("askwhen.service")
 class AccuracyCache:
     """Accuracy and waiting questions of all streams.
 
-    ``accuracy`` has, for each stream, its windows with value, low and high; ``waiting`` the number of questions with an
-    empty slot, and the age of the oldest in seconds.
+    ``accuracy`` has, for each stream, its windows with value, low and high, and ``advisers`` the facts of its advisers;
+    ``waiting`` the number of questions with an empty slot, and the age of the oldest in seconds.
     """
 
-    def __init__(self, coordinator: Coordinator) -> None:
-        self._coordinator = coordinator
+    def __init__(self, coordinator: Coordinator, advisers: AdviserReports) -> None:
+        self._coordinator, self._reports = coordinator, advisers
         self._looked = -OLD
         self._task: asyncio.Task[None] | None = None
         self._places: dict[int, tuple[int, ...]] = {}
         self.accuracy: dict[int, dict[str, dict[str, Any]]] = {}
+        self.advisers: dict[int, list[dict[str, Any]]] = {}
         self.waiting: dict[int, tuple[int, float]] = {}
 
     async def update(self) -> None:
@@ -58,6 +60,7 @@ class AccuracyCache:
         live = self._live()
         numbers = {stream.number for stream in live}
         self.accuracy = {number: found for number, found in self.accuracy.items() if number in numbers}
+        self.advisers = {number: found for number, found in self.advisers.items() if number in numbers}
         try:
             for stream in live:
                 try:
@@ -78,6 +81,9 @@ class AccuracyCache:
             return False
         report = await reports.report(self._coordinator, stream, 0.95)
         self.accuracy[stream.number] = {name: report["accuracy"][name] for name in WINDOWS}
+        advisers = await self._reports.of(stream)
+        if advisers is not None:
+            self.advisers[stream.number] = advisers
         self._places[stream.number] = place
         return True
 

@@ -15,6 +15,7 @@ import askwhen
 from ...domain.stream import ServiceStream
 from ...runtime.coordinator import Coordinator
 from ...runtime.histogram import Histogram
+from ...use_cases.adviser_reports import AdviserReports
 from ...use_cases.budgets import labels_left
 from ..middleware.request_metrics import RequestCounts
 from .accuracy_cache import AccuracyCache
@@ -25,8 +26,11 @@ Read = Callable[[ServiceStream], float | None]
 class Metrics:
     """Makes all metrics. To add one, yield it from ``collect`` or add a row to a table of ``_of_streams``."""
 
-    def __init__(self, coordinator: Coordinator, requests: RequestCounts) -> None:
-        self._coordinator, self._requests, self._cache = coordinator, requests, AccuracyCache(coordinator)
+    def __init__(
+        self, coordinator: Coordinator, requests: RequestCounts, advisers: AdviserReports | None = None
+    ) -> None:
+        self._coordinator, self._requests = coordinator, requests
+        self._cache = AccuracyCache(coordinator, AdviserReports() if advisers is None else advisers)
 
     async def written(self, accepted: str, streams: frozenset[int] | None = None) -> tuple[bytes, str]:
         """All metrics as text, and its media type; ``streams`` limits them to streams with these numbers."""
@@ -52,6 +56,7 @@ class Metrics:
         ]
         yield from self._of_streams(found)
         yield from self._accuracy(found)
+        yield from self._advisers(found)
         if streams is not None:
             return
         about = ("version", "python")
@@ -119,6 +124,23 @@ class Metrics:
                 for window, ends in self._cache.accuracy.get(stream.number, {}).items():
                     if ends[end] is not None:
                         found.add_metric([stream.name, window], ends[end])
+            yield found
+
+    def _advisers(self, streams: list[ServiceStream]) -> Iterator[Metric]:
+        families = {
+            "value": (
+                "askwhen_adviser_accuracy_ratio",
+                "Share of an adviser's answers that are right, from asked labels",
+            ),
+            "low": ("askwhen_adviser_accuracy_low_ratio", "Lower end of its interval, 95 % at any time"),
+            "high": ("askwhen_adviser_accuracy_high_ratio", "Upper end of its interval"),
+        }
+        for end, (name, help) in families.items():
+            found: Any = GaugeMetricFamily(name, help, labels=["stream", "adviser"])
+            for stream in streams:
+                for each in self._cache.advisers.get(stream.number, []):
+                    if each["overall"]["value"] is not None:
+                        found.add_metric([stream.name, each["name"]], each["overall"][end])
             yield found
 
     def _of_webhooks(self) -> Iterator[Metric]:

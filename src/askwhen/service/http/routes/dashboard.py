@@ -15,6 +15,7 @@ from ...domain.stream import ServiceStream
 from ...domain.tokens import Holder
 from ...errors import NotAllowedError
 from ...use_cases.accuracy_history import AccuracyHistory
+from ...use_cases.adviser_reports import AdviserReports
 from ...use_cases.dashboard import overview
 from ...use_cases.recent_activity import RecentActivity
 from ..asgi import Receive, Scope, Send
@@ -43,13 +44,18 @@ def _places(request: AnyRequest) -> tuple[AccuracyHistory, RecentActivity]:
     return state.history, state.activity
 
 
+def _advisers(request: AnyRequest) -> AdviserReports:
+    found: AdviserReports = request.app.state.advisers
+    return found
+
+
 @get("/v1/streams/{name:str}/overview", summary="Everything that the dashboard shows")
 async def seen(request: AnyRequest, name: str) -> dict[str, Any]:
     """Counts, report, accuracy over time, waiting questions; for reviewers also annotators."""
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name)
     people, guesses = _sees_people(holder, stream), _sees_guesses(holder, stream)
-    return await overview(auth.coordinator, stream, *_places(request), people, guesses)
+    return await overview(auth.coordinator, stream, *_places(request), people, guesses, _advisers(request))
 
 
 @get("/v1/streams/{name:str}/overview/events", summary="Follow the dashboard")
@@ -67,6 +73,7 @@ class OverviewFeed:
         self._request, self._holder, self._stream = request, holder, stream
         self._auth, self._people = authorization_of(request), _sees_people(holder, stream)
         self._history, self._activity = _places(request)
+        self._advisers = _advisers(request)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send them."""
@@ -80,7 +87,9 @@ class OverviewFeed:
                 changed.clear()
                 started = time.monotonic()
                 guesses = _sees_guesses(self._holder, stream)
-                found = await overview(coordinator, stream, self._history, self._activity, self._people, guesses)
+                found = await overview(
+                    coordinator, stream, self._history, self._activity, self._people, guesses, self._advisers
+                )
                 if not self._auth.is_still_allowed(self._request, self._holder):
                     break
                 body = b"id: %d\nevent: overview\ndata: %s\n\n" % (found["stream"]["seq"], _encode(found))

@@ -30,10 +30,13 @@ Seq = Annotated[int, Parameter(ge=0, le=2**53)]
 async def report(
     request: AnyRequest, name: str, confidence: Annotated[float, Parameter(ge=0.5, le=0.999)] = 0.95
 ) -> dict[str, Any]:
-    """Accuracy of all rounds with its interval, from the asked labels and their corrections; budget; drift."""
+    """Accuracy of all rounds with its interval, from asked labels and their corrections; budget, drift, advisers."""
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name)
-    return await reports.report(auth.coordinator, stream, confidence)
+    found = await reports.report(auth.coordinator, stream, confidence)
+    state = request.app.state
+    advisers = await state.history.with_falls(stream, await state.advisers.of(stream, confidence))
+    return found if advisers is None else found | {"advisers": advisers}
 
 
 @get("/v1/streams/{name:str}/agreement", summary="Show the agreement of annotators")

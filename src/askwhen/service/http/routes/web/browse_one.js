@@ -3,13 +3,14 @@
 import { el, percent, put, say } from "./dom.js";
 import { call, may, streamPath, who } from "./api.js";
 import { problem, words } from "./shell.js";
+import { saying } from "./advice.js";
 import { instance } from "./instance.js";
 import { guessed, inText, labelField } from "./label_field.js";
 
 const SAID = {
   instance: "decided", answered: "answered", undone: "took the answer back", disputed: "the answers do not decide", reviewed: "decided as a reviewer",
   "review undone": "took the decision back", told: "the model learnt the label", forgotten: "the question was dropped", corrected: "the label was corrected",
-  volunteered: "gave a label unasked", commented: "commented", flagged: "flagged it", unflagged: "took the flag away", skipped: "skipped", unskipped: "took the skip back",
+  volunteered: "gave a label unasked", advised: "advice came late", commented: "commented", flagged: "flagged it", unflagged: "took the flag away", skipped: "skipped", unskipped: "took the skip back",
 };
 
 // changed(row) is called with the new row after each change, and with null where the instance is gone.
@@ -39,9 +40,9 @@ export async function opened(stream, settings, item, changed) {
     }
   }
 
-  function build({ instance: each, history }) {
+  function build({ instance: each, history, advice }) {
     return [el("section", { class: "question", "aria-label": "What was shown" }, instance(each, settings.view)),
-      el("dl", { class: "facts" }, facts(each)),
+      el("dl", { class: "facts" }, facts(each), advice.length > 0 && [el("dt", {}, "Advisers"), el("dd", {}, saying(advice))]),
       each.round === null ? waiting(each) : actions(each),
       el("h3", {}, "History"), el("ol", { class: "history" }, history.map(line))];
   }

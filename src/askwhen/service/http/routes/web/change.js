@@ -3,7 +3,7 @@
 import { el, put, say, uuid } from "./dom.js";
 import { call, linked, need, streamFacts, streamPath } from "./api.js";
 import { page } from "./shell.js";
-import { asCall, asking, besideCall, budgeting, callPlace, checkPattern, differing, fillAsking, fillBudget, hide, readAsking, readBudget, sayWrong, unfold } from "./fields.js";
+import { advising, asCall, asking, besideCall, budgeting, callPlace, checkPattern, differing, fillAdvisers, fillAsking, fillBudget, hide, readAdvisers, readAsking, readBudget, sayWrong, unfold } from "./fields.js";
 import { guidelineSettings, labelSettings } from "./label_settings.js";
 import { isNumber } from "./label_field.js";
 import { settled } from "./settings.js";
@@ -24,11 +24,13 @@ page(async (main) => {
   const [said, wrong] = [el("div", {}), el("div", {})];
   const button = el("button", { class: "main" }, "Change the settings");
   const pays = stream.settings.budget !== null || stream.settings.algorithm === "default"; // others ask by a rule of their own
-  const form = el("form", { class: "card" }, el("p", { class: "read" }, AFTER), pays && budgeting(stream.settings.budget), asking(), wrong, said, button);
-  const changes = () => differing({ ...readAsking(form), ...(pays ? { budget: readBudget(form, stream.settings.budget) } : {}) },
+  const isAdvised = stream.settings.advisers !== null; // advisers can be added, and advice cannot begin later
+  const form = el("form", { class: "card" }, el("p", { class: "read" }, AFTER), pays && budgeting(stream.settings.budget), isAdvised && advising(), asking(), wrong, said, button);
+  const changes = () => differing({ ...readAsking(form), ...(pays ? { budget: readBudget(form, stream.settings.budget) } : {}), ...(isAdvised ? { advisers: readAdvisers(form) } : {}) },
     { ...stream.settings, repeats: Boolean(stream.settings.repeats) });
   const fill = () => {
     fillAsking(form, stream.settings);
+    if (isAdvised) fillAdvisers(form, stream.settings.advisers);
     if (pays) fillBudget(form, stream.settings.budget);
     hide(form);
   };

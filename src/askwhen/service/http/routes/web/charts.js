@@ -142,7 +142,7 @@ export function columns(given) {
   return made;
 }
 
-const cut = (text, room) => (WIDE * text.length > room ? `${text.slice(0, Math.max(Math.floor(room / WIDE) - 1, 1))}…` : text);
+export const cut = (text, room) => (WIDE * text.length > room ? `${text.slice(0, Math.max(Math.floor(room / WIDE) - 1, 1))}…` : text);
 
 // Shares as squares: rows are what was predicted, columns what was right.
 export function squares(given) {

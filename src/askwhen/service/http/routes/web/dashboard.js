@@ -5,6 +5,7 @@ import { call, linked, streamHere, streamPath } from "./api.js";
 import { page } from "./shell.js";
 import { isNumber } from "./label_field.js";
 import { MOST_SQUARES, accuracyFigure, confusionFigure, daysFigure, deliveredFigure, ends, known, numbersFigure, pairsFigure, peopleFigure, waitingFigure } from "./plain.js";
+import { adviserFigure, note } from "./advisers.js";
 import { hasBacklog, remaining } from "./remaining.js";
 import { askedFigure, byLabel, driftFigure, lastSwitches, names } from "./specialists.js";
 
@@ -60,7 +61,7 @@ function build(found) {
     backlog: tile("Instances waiting", "Instances of the backlog, which are decided as fast as people answer"),
   };
   const figures = {
-    accuracy: accuracyFigure(name), delivered: deliveredFigure(name, isNumber(found.stream.settings)), days: daysFigure(name, found.people !== null), pairs: isNumber(found.stream.settings) ? numbersFigure(name) : pairsFigure(name),
+    accuracy: accuracyFigure(name), advisers: found.advisers && adviserFigure(name), delivered: deliveredFigure(name, isNumber(found.stream.settings)), days: daysFigure(name, found.people !== null), pairs: isNumber(found.stream.settings) ? numbersFigure(name) : pairsFigure(name),
     waiting: waitingFigure(name), confusion: confusionFigure(name), people: found.people && peopleFigure(name), drift: driftFigure(name), asked: askedFigure(name),
   };
   const { drift, asked, ...plain } = figures;
@@ -92,6 +93,7 @@ function update(parts, data) {
   const line = { points: data.history.filter((point, i) => point.rounds !== data.history[i + 1]?.rounds), switches };
   const { by } = parts;
   by.accuracy.update(line, `${plural(accuracy.answered, "label")} of ${plural(accuracy.questions, "question")} known so far.`);
+  by.advisers?.update(data.advisers, note(data.advisers));
   by.delivered.update(data.delivered);
   by.days.update(data.days);
   by.pairs.update(data.numbers ?? data.confused);

@@ -82,6 +82,7 @@ export function asking() {
     tick("shuffle", "Shuffle the backlog", "for files that are sorted, by label or by date"),
     tick("repeats", "Use an answer again", "an instance whose content was answered before takes that answer, at no cost", true),
     tick("guess", "Show the model's guess before the answer", "faster, but people follow it, right or wrong"),
+    tick("advice", "Show what advisers say before the answer", "faster, but what people say then also tells how far they follow it"),
     el("details", {}, el("summary", {}, "How instances are shown"),
       select("kind", "Kind", KINDS),
       text("highlight", "Highlight", "A pattern such as free|win|\\d+ %; what matches is marked."),
@@ -97,6 +98,18 @@ export function asking() {
   ];
 }
 
+// Whose advice is taken: none, names, or anybody's.
+export const advising = () => text("advisers", "Advisers", "Whose advice may come with an instance, such as a language model that answers already: names with commas between them, or any. Left empty, none.");
+
+export function fillAdvisers(form, advisers) {
+  form.elements.advisers.value = Array.isArray(advisers) ? advisers.join(", ") : advisers ?? "";
+}
+
+export function readAdvisers(form) {
+  const names = form.elements.advisers.value.split(",").map((each) => each.trim()).filter(Boolean);
+  return names.length === 1 && names[0] === "any" ? "any" : names.length ? names : null;
+}
+
 const ofLines = (value) => value.split("\n").map((each) => each.trim()).filter(Boolean);
 
 export function fillAsking(form, settings) {
@@ -105,6 +118,7 @@ export function fillAsking(form, settings) {
   set("questions", settings.backlog.questions);
   form.elements.shuffle.checked = settings.backlog.shuffle;
   form.elements.guess.checked = settings.guess;
+  form.elements.advice.checked = settings.advice;
   form.elements.repeats.checked = settings.repeats;
   for (const field of ["kind", "highlight", "direction", "review"]) set(field, settings.view[field]);
   set("media", settings.view.media.join("\n"));
@@ -117,7 +131,7 @@ export function readAsking(form) {
   const number_ = (name) => (given(name).trim() === "" ? null : Number(given(name)));
   return {
     slots: number_("slots"), decide: given("decide"), order: given("order"), mode: given("mode"),
-    backlog: { questions: number_("questions"), shuffle: form.elements.shuffle.checked }, guess: form.elements.guess.checked, repeats: form.elements.repeats.checked,
+    backlog: { questions: number_("questions"), shuffle: form.elements.shuffle.checked }, guess: form.elements.guess.checked, advice: form.elements.advice.checked, repeats: form.elements.repeats.checked,
     view: { kind: given("kind"), highlight: given("highlight"), direction: given("direction"), media: ofLines(given("media")),
       blind: form.elements.blind.checked, review: number_("review") },
     lease: number_("lease"), grace: number_("grace"), forget: number_("forget"), erase: number_("erase"),

@@ -3,7 +3,7 @@
 import { el, put } from "./dom.js";
 import { call, linked, need, streamPath } from "./api.js";
 import { page } from "./shell.js";
-import { asCall, asking, besideCall, budgeting, callPlace, checkPattern, choices, differing, fillAsking, fillBudget, hide, number, readAsking, readBudget, sayWrong, text, unfold } from "./fields.js";
+import { advising, asCall, asking, besideCall, budgeting, callPlace, checkPattern, choices, differing, fillAdvisers, fillAsking, fillBudget, hide, number, readAdvisers, readAsking, readBudget, sayWrong, text, unfold } from "./fields.js";
 
 const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers", "Numbers", "an array, or an object with a number for each name"],
   ["hashed", "Features by name", "an object of numbers, words and truth values, each a feature by its name"],
@@ -12,7 +12,7 @@ const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers"
 const ANSWERS = [["one", "One label", "of those that you list"], ["several", "Several labels at once", "any number of them may apply, or none"],
   ["open", "Open labels", "people type them, and each new one opens a class"], ["numbers", "A number", "such as a price, a length or a score"]];
 const SCHEMA = '{"price": "number", "city": "category", "note": "text"}';
-const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false, repeats: true,
+const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false, advice: false, repeats: true,
   mode: "live", backlog: { questions: null, shuffle: false },
   view: { kind: "auto", highlight: "", direction: "auto", media: [], blind: false, review: 0.1 } };
 
@@ -58,6 +58,7 @@ function fields() {
     text("texts", "Names of the texts", "With commas between them.", { for: "features=mixed" }),
     text("schema", "Schema", 'What each column is: "number", "date", "category", "text", or {"category": ["Rome", "Oslo"]}, {"vector": 384}.',
       { rows: 4, value: SCHEMA, for: "features=columns" }),
+    advising(),
     budgeting(),
     asking(),
   ];
@@ -89,6 +90,7 @@ function fill(form, { name, settings }) {
   set("names", (features.names ?? []).join(", "));
   set("texts", features.text.join(", "));
   if (features.schema) set("schema", JSON.stringify(features.schema));
+  fillAdvisers(form, settings.advisers);
   fillBudget(form, budget);
   fillAsking(form, settings);
   others = { places: features.places, budget: budget && (budget.most || budget.errors) ? budget : null, settings: {} };
@@ -116,6 +118,8 @@ function read(form) {
   if (["numbers", "mixed"].includes(given("features")) && given("names").trim()) settings.features.names = list(given("names"));
   if (given("features") === "mixed") settings.features.text = list(given("texts"));
   if (given("features") === "columns") settings.features.schema = parsed(given("schema"));
+  const advisers = readAdvisers(form);
+  if (advisers !== null) settings.advisers = advisers;
   const budget = readBudget(form, others.budget);
   if (budget) settings.budget = Object.fromEntries(Object.entries(budget).filter(([, each]) => each !== null));
   return { name: given("name").trim(), settings: { ...settings, ...differing(readAsking(form), USUAL) } };

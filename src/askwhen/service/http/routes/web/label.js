@@ -3,9 +3,10 @@
 import { count, el, plural, put, say, uuid, warn } from "./dom.js";
 import { Refused, call, isStillHere, session, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
+import { beside, inWords, saying } from "./advice.js";
 import { instance, summary } from "./instance.js";
 import { isForPage, isTooSoon, keyOf, latinOf, nowShown, secondsShown } from "./keys.js";
-import { Outbox, inWords } from "./outbox.js";
+import { Outbox, inWords as safetyOf } from "./outbox.js";
 import { QuestionBuffer } from "./question_buffer.js";
 import { first } from "./first.js";
 import { scrolled } from "./scroll.js";
@@ -124,10 +125,11 @@ function shown(question) {
   else if (question.labels.join("\n") !== labels.join("\n")) changedLabels(question.labels);
   idle(places, false);
   places.question.dataset.question = question.question;
-  put(places.question, instance(question, facts.settings.view));
+  const advice = question.advice ?? [];
+  put(places.question, instance(question, facts.settings.view), beside(advice));
   const guess = facts.settings.guess ? question.guess ?? null : null;
   panel.begin(guess);
-  say(`New question. ${summary(question)}${guess === null ? "" : ` The model guesses ${guessed(guess)}.`}`);
+  say(`New question. ${summary(question)}${guess === null ? "" : ` The model guesses ${guessed(guess)}.`}${inWords(advice)}`);
 }
 
 function elsewhere() {
@@ -141,7 +143,7 @@ function elsewhere() {
 function showSafety(state) {
   questions?.settle();
   if (questions && !state.reachable) reachable(false);
-  const { safe, text } = inWords(state);
+  const { safe, text } = safetyOf(state);
   if (places.safety.textContent !== text) {
     if (safe !== (places.safety.dataset.safe === "yes") && places.safety.textContent) (safe ? say : warn)(text);
     places.safety.dataset.safe = safe ? "yes" : "no";
@@ -262,9 +264,10 @@ async function sent(entry, receipt) {
   try {
     const name_ = session.open ? `?annotator=${encodeURIComponent(session.name)}` : "";
     const found = await call("GET", streamPath(name, `/questions/${entry.question}/guess${name_}`));
-    if (done.at(-1)?.entry.key !== entry.key || found.guess === null) return;
-    put(places.last, "Last: ", el("strong", { dir: "auto" }, inText(entry.label)), ". The model guessed ",
-      String(found.guess) === String(entry.label) ? "the same." : [el("strong", { dir: "auto" }, guessed(found.guess)), "."]);
+    if (done.at(-1)?.entry.key !== entry.key || (found.guess === null && !found.advice)) return;
+    put(places.last, "Last: ", el("strong", { dir: "auto" }, inText(entry.label)), ".", found.guess !== null && [" The model guessed ",
+      String(found.guess) === String(entry.label) ? "the same." : [el("strong", { dir: "auto" }, guessed(found.guess)), "."]],
+    found.advice && [" ", saying(found.advice), "."]);
   } catch {
     // the guess is a courtesy
   }

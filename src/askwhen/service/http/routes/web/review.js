@@ -3,6 +3,7 @@
 import { el, percent, plural, put, say } from "./dom.js";
 import { call, session, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
+import { beside } from "./advice.js";
 import { instance, summary } from "./instance.js";
 import { isForPage, isTooSoon, keyOf, latinOf, nowShown } from "./keys.js";
 import { scrolled } from "./scroll.js";
@@ -139,7 +140,7 @@ function show() {
       found.told !== null && el("li", {}, "The model learnt: ", el("b", { dir: "auto" }, inText(found.told))),
       String(found.label) !== String(found.told) && el("li", {}, "Current label: ", el("b", { dir: "auto" }, found.label === null ? "no label" : inText(found.label))),
       found.comments.map((each) => el("li", { class: "remark" }, each.name ? `${each.name} comments: ` : "A comment: ", el("bdi", {}, each.text ?? "erased")))),
-    instance(found.shown, facts.settings.view));
+    instance(found.shown, facts.settings.view), beside(found.shown.advice ?? []));
   const said = found.answers.map((answer) => inText(answer.label)).join("; ");
   say(`Question to review. People said ${said}. ${summary(found.shown)}`);
 }

@@ -23,5 +23,5 @@ function columnsInWords({ columns }) {
 
 export function settled(settings) {
   return [el("p", { class: "read" }, WHY),
-    el("dl", { class: "facts" }, NAMES.filter((name) => !["within", "bounds"].includes(name) || settings[name] !== null).map((name) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, inWords(settings[name])))]))];
+    el("dl", { class: "facts" }, NAMES.filter((name) => !["within", "bounds"].includes(name) || settings[name] !== null).concat(settings.advisers === null ? ["advisers"] : []).map((name) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, inWords(settings[name])))]))];
 }
