@@ -275,3 +275,51 @@ def test_what_does_not_fit_is_said_in_one_sentence(server, make):
     assert stream.facts()["rounds"] == text.facts()["rounds"] == 0
     stream.change("pause")
     assert "is paused; resume it first." in says(stream, "s.csv")
+
+
+def test_columns_of_the_file_go_as_advice(server, make):
+    lines = ["kind,gpt,sure,body,rules"]
+    for i in range(6):
+        said = [("yes", "0.75"), ("no", ""), ("", "0.5")][i % 3]
+        lines.append(f"{'yes' if i % 2 else 'no'},{said[0]},{said[1]},mail number {i},{'no' if i else ''}")
+    (HERE / "advised.csv").write_text("\n".join(lines) + "\n")
+    given = {"algorithm": "default", "letters": {}, "raw": False, "advisers": ["gpt-4o", "rules"]}
+    stream = make({"kind": "text", "places": 64}, **given)
+    args = (
+        "advised.csv",
+        "--text",
+        "body",
+        "--label",
+        "kind",
+        "--advice",
+        "gpt-4o=gpt:sure",
+        "--advice",
+        "rules=rules",
+    )
+    assert [line["again"] for line in sent(server, stream, *args)] == [False] * 6
+    assert [line["again"] for line in sent(server, stream, *args)] == [True] * 6
+    columns = ("text", "advice.gpt-4o", "confidence.gpt-4o", "advice.rules", "confidence.rules")
+    rows = [[row[name] for name in columns] for row in stream.export("instances")]
+    assert rows[:3] == [
+        ["mail number 0", "yes", 0.75, None, None],
+        ["mail number 1", "no", None, "no", None],
+        ["mail number 2", None, None, "no", None],
+    ]
+    bodies = [{"x": f"line {i}", "id": f"l{i}", "advice": {"rules": ["yes", "no", "eggs"][i]}} for i in range(3)]
+    (HERE / "bodies.ndjson").write_text("".join(json.dumps(each) + "\n" for each in bodies))
+    lines = sent(server, stream, "bodies.ndjson", code=1)
+    assert ("error" in lines[2], [line["row"] for line in lines]) == (True, [0, 1, 2])
+    assert [row["advice.rules"] for row in stream.export("instances") if row["id"] in ("l0", "l1")] == ["yes", "no"]
+    said = refused(
+        "run",
+        "advised.csv",
+        "--text",
+        "body",
+        "--advice",
+        "gpt-4o=none",
+        "--server",
+        server.url,
+        "--stream",
+        stream.name,
+    )
+    assert "advised.csv has no column 'none'" in said

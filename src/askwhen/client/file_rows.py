@@ -21,11 +21,13 @@ from ..data.schema import Schema
 from ..data.schema_given import schema_from
 from ..data.unlabelled import tables_of
 from ..errors import InputError, argument
+from ..workflows.advice_columns import AdviceColumn
 from ..workflows.source import Source, is_set
 from .messages import Label
 
 _NAME = 100
 _MEDIA = ("image", "audio")
+_BODY = ("x", "show", "priority", "subject", "advice")
 Report = Callable[[int], None]
 
 
@@ -51,10 +53,20 @@ class FileRows:
     id : str, optional
         The column of ids, by default one called id. Without ids, a row is identified by the file name, its number and
         its content, so that the same row sent again is the same instance.
+    advice : sequence of AdviceColumn
+        Columns in which advisers say what the labels are.
     """
 
-    def __init__(self, file: str, reading: dict[str, Any], features: dict[str, Any], id: str | None = None) -> None:
+    def __init__(
+        self,
+        file: str,
+        reading: dict[str, Any],
+        features: dict[str, Any],
+        id: str | None = None,
+        advice: Sequence[AdviceColumn] = (),
+    ) -> None:
         self._file, self._reading, self._id = file, reading, id
+        self._advice = advice
         self._kind, self._names, self._texts = (
             features["kind"],
             features.get("names"),
@@ -78,6 +90,8 @@ class FileRows:
                 "Vowpal Wabbit's features have no names once they are read; a service takes the other formats.",
                 owner="run",
             )
+        if advice and not self._is_table:
+            raise InputError(f"{argument('advice')} is for files with named columns, got {file}.", owner="run")
         if self._format is not None:
             check_reading(self._format, "refuse", reading.get("delimiter"), reading.get("encoding"))
             check_readable("read", file)
@@ -93,18 +107,18 @@ class FileRows:
         """The rows after the first ``skip``; None where the next one may take a while: send those so far."""
         number = 0
         for found in self._parts(report):
-            for record, label in found:
+            for record, label, *said in found:
                 if number >= skip:
-                    yield self._row(number, record, label)
+                    yield self._row(number, record, label, said[0] if said else None)
                 number += 1
             yield None
 
-    def _parts(self, report: Report | None) -> Iterator[Iterator[tuple[Any, Any]]]:
+    def _parts(self, report: Report | None) -> Iterator[Iterator[tuple[Any, ...]]]:
         if self._is_table:
             return self._tables(report)
         return self._matrices(report)
 
-    def _matrices(self, report: Report | None) -> Iterator[Iterator[tuple[Any, Any]]]:
+    def _matrices(self, report: Report | None) -> Iterator[Iterator[tuple[Any, ...]]]:
         """The rows of a data set or an svmlight file: numbers in their places."""
         if self._kind not in ("numbers", "hashed"):
             raise InputError(
@@ -124,7 +138,7 @@ class FileRows:
             return {str(first + j): value for j, value in zip(x.indices.tolist(), x.data.tolist(), strict=True)}
         return {str(first + j): value for j, value in enumerate(x.tolist()) if value}
 
-    def _tables(self, report: Report | None) -> Iterator[Iterator[tuple[Any, Any]]]:
+    def _tables(self, report: Report | None) -> Iterator[Iterator[tuple[Any, ...]]]:
         """The rows of a table, as values by name."""
         path, reading = self._file, self._reading
         assert self._format is not None
@@ -142,7 +156,7 @@ class FileRows:
             drop=tuple(reading.get("drop") or ()),
             labelled=False,
             strict=False,
-            written=(*texts, *(name for name in others if name not in (self._names or ()))),
+            written=(*texts, *self._advised, *(name for name in others if name not in (self._names or ()))),
         )
         how = (reading.get("delimiter"), reading.get("encoding"), report)
         with closing(tables_of(path, self._format, columns, *how)) as tables:
@@ -150,13 +164,32 @@ class FileRows:
                 records = table.records()
                 if self._format.has_pairs and isinstance(records[0].get("x"), (dict, list, str)):
                     self._holds_bodies = True
-                    yield ((record, record.get(self._label or "y")) for record in records)
+                    yield ((record, record.get(self._label or "y"), self._said_in(record)) for record in records)
                 else:
                     self._choose_columns(table.names, table)
-                    yield ((self._features_of(record), record.get(self._label or "")) for record in records)
+                    yield (
+                        (self._features_of(record), record.get(self._label or ""), self._said_in(record))
+                        for record in records
+                    )
+
+    @property
+    def _advised(self) -> list[str]:
+        """The columns of advisers."""
+        return [name for each in self._advice for name in each[1:] if name]
+
+    def _said_in(self, record: dict[str, Any]) -> dict[str, Any] | None:
+        """What advisers say of a row."""
+        found: dict[str, Any] = {}
+        for each in self._advice:
+            label = record.get(each.label)
+            if label is None or label == "":
+                continue
+            sure = None if each.confidence is None else record.get(each.confidence)
+            found[each.name] = {"label": _text_of(label), "confidence": None if sure == "" else _sure(sure)}
+        return found or None
 
     def _features_of(self, record: dict[str, Any]) -> dict[str, Any]:
-        drop = (*(self._reading.get("drop") or ()), self._label)
+        drop = (*(self._reading.get("drop") or ()), self._label, *self._advised)
         return {name: value for name, value in record.items() if name not in drop}
 
     def _choose_columns(self, names: Sequence[str], table: Any) -> None:
@@ -166,12 +199,12 @@ class FileRows:
         taken = {*(self._names or ()), *self._texts, *self._schema.needed}
         if self._label is None and (self._format is None or self._format.tasks is None):
             self._label = next((name for name in LABELS if name in names and name not in taken), None)
-        drop = {*(self._reading.get("drop") or ()), self._label, self._id or "id"}
+        drop = {*(self._reading.get("drop") or ()), self._label, self._id or "id", *self._advised}
         if self._kind == "text":
             wanted = [*(self._reading.get("text") or ("text",))]
         else:
             wanted = [*(self._schema.needed or (*(self._names or ()), *self._texts))]
-        named = [name for name in (self._id, self._reading.get("label")) if name]
+        named = [name for name in (self._id, self._reading.get("label"), *self._advised) if name]
         for name in (*wanted, *named):
             if name not in names:
                 hint = f"; name the column of its {argument('text')}" if self._kind == "text" and name == "text" else ""
@@ -192,10 +225,10 @@ class FileRows:
                     )
         self._columns = wanted or list(names)
 
-    def _row(self, number: int, record: Any, label: Any) -> FileRow:
+    def _row(self, number: int, record: Any, label: Any, advice: dict[str, Any] | None) -> FileRow:
         sent: dict[str, Any] = {}
         if self._holds_bodies:
-            sent = {name: record[name] for name in ("x", "show", "priority", "subject") if record.get(name) is not None}
+            sent = {name: record[name] for name in _BODY if record.get(name) is not None}
             given = record.get(self._id or "id")
         elif self._is_table:
             given = record.get(self._id or "id")
@@ -210,6 +243,8 @@ class FileRows:
         if given is None or given == "":
             content = hashlib.sha256(json.dumps(sent, sort_keys=True, default=str).encode()).hexdigest()[:16]
             given = f"{self.name[:_NAME]}:{number}:{content}"
+        if advice is not None:
+            sent["advice"] = advice
         return FileRow(
             number, sent | {"id": _text_of(given)}, None if label is None or label == "" else _text_of(label)
         )
@@ -246,6 +281,14 @@ def _text_of(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _sure(value: Any) -> Any:
+    """A confidence as a number; the service refuses another text, row by row."""
+    try:
+        return _number(float(value)) if isinstance(value, str) else _number(value)
+    except ValueError:
+        return value
 
 
 def _number(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..data.files import is_piped
 from ..errors import AskwhenError, InputError
+from ..workflows.advice_columns import AdviceColumn
 from ..workflows.observer import Observer
 from ..workflows.source import Source
 from .file_rows import FileRows
@@ -38,6 +39,8 @@ class SendOptions:
     backlog : bool, optional
         Whether the rows wait in the backlog, or are decided at once; by default as the stream is set, with ``answer``
         at once.
+    advice : sequence of AdviceColumn
+        Columns in which advisers say what the labels are.
     """
 
     answer: bool = False
@@ -46,6 +49,7 @@ class SendOptions:
     batch: int | None = None
     skip: int = 0
     backlog: bool | None = None
+    advice: Sequence[AdviceColumn] = ()
 
 
 class SendResult(NamedTuple):
@@ -82,7 +86,7 @@ def send_file(
     sent, reported = SentCounts(settings.get("within")), 0
     size = options.batch or (_SMALL_BATCH if options.answer else _BATCH)
     total = Source(file, {}).size()
-    rows = FileRows(file, reading, settings["features"], options.id_column)
+    rows = FileRows(file, reading, settings["features"], options.id_column, options.advice)
     sender = Sender(stream, settings["labels"], size, options.answer, reading["positive"], options.annotator, backlog)
     if options.answer and settings["grace"] > 0:
         observer.say(

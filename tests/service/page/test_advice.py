@@ -1,5 +1,7 @@
 """Advisers on the pages: how good they are, what they say and to whom, and who they are."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import askwhen as aw
 from tests.service.page.person import all_safe, asked, press
 from tests.service.page.test_access import check_fits, violations
 from tests.service.page.test_dashboard import numbers, percent
+from tests.service.page.test_import import put_file, sent, uses
 
 pytestmark = pytest.mark.xdist_group("page")
 WORDS = ["ham", "spam"]
@@ -146,3 +149,80 @@ def test_advisers_are_named_in_the_form_and_added_in_the_settings(visit, client)
     assert (settings["advisers"], settings["advice"]) == (["gpt-4o", "rules", "gpt-5"], False)
     page.goto(page.url.replace("/change/formed", "/new?like=formed"))
     assert page.get_by_label("Advisers", exact=True).input_value() == "gpt-4o, rules, gpt-5"
+
+
+ANSWERED = "id,text,gpt4o,gpt4o_confidence,Rules,truth\n" + "".join(
+    f"m{i},a message with number {i},{said},ham,{['spam', 'ham'][i % 2]}\n"
+    for i, said in enumerate(["Spam,0.75", "ham,", ",0.9"] * 4)
+)
+
+
+def test_columns_of_a_file_are_taken_as_advice(visit, made):
+    stream = made([], labels=["ham", "spam"], advisers=["gpt-4o", "rules"])
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, "answered.csv", ANSWERED)
+    assert dict(uses(page)) == {
+        "id": "id",
+        "text": "feature",
+        "gpt4o": "advice:gpt-4o",
+        "gpt4o_confidence": "confidence:gpt-4o",
+        "Rules": "advice:rules",
+        "truth": "ignored",
+    }
+    page.get_by_label("What gpt4o is used for").select_option("ignored")
+    page.locator(".problem", has_text="Choose the column with what gpt-4o says, too.").wait_for()
+    page.get_by_label("What truth is used for").select_option("advice:rules")
+    assert dict(uses(page))["Rules"] == "ignored"
+    page.get_by_label("What gpt4o is used for").select_option("advice:gpt-4o")
+    page.get_by_role("radio", name=re.compile("^At once")).check()
+    sent(page, "Done. 12 instances sent")
+    names = ("advice.gpt-4o", "confidence.gpt-4o", "advice.rules")
+    assert [tuple(row[name] for name in names) for row in stream.export("instances")][:4] == [
+        ("spam", 0.75, "spam"),
+        ("ham", None, "ham"),
+        (None, None, "spam"),
+        ("spam", 0.75, "ham"),
+    ]
+
+
+def test_any_column_may_be_a_new_adviser_and_exports_are_known_again(visit, made):
+    stream = made([], labels=["ham", "spam"], advisers="any")
+    page = visit("root", f"/import/{stream.name}")
+    exported = ANSWERED.replace("gpt4o,gpt4o_confidence", "advice.gpt,confidence.gpt")
+    put_file(page, "exported.csv", exported)
+    found = dict(uses(page))
+    assert (found["advice.gpt"], found["confidence.gpt"], found["Rules"]) == ("advice:gpt", "confidence:gpt", "ignored")
+    page.get_by_label("What Rules is used for").select_option("advice:Rules")
+    page.get_by_label("What confidence.gpt is used for").select_option("confidence:Rules")
+    page.get_by_role("radio", name=re.compile("^At once")).check()
+    sent(page, "Done. 12 instances sent")
+    row = next(stream.export("instances"))
+    assert (row["advice.gpt"], row["confidence.gpt"], row["advice.Rules"], row["confidence.Rules"]) == (
+        "spam",
+        None,
+        "ham",
+        0.75,
+    )
+
+
+def test_rows_with_advice_that_cannot_be_taken_are_refused(visit, made):
+    stream = made([], labels=["ham", "spam"], advisers=["gpt"])
+    page = visit("root", f"/import/{stream.name}")
+    put_file(
+        page, "bad.csv", "text,gpt,gpt_confidence\nwin a prize,spam,high\nlunch at noon,eggs,0.5\nsee you,ham,0.5\n"
+    )
+    uses(page)
+    page.get_by_role("radio", name=re.compile("^At once")).check()
+    sent(page, "Done. 1 instance sent, 1 question opened, 2 refused.")
+    for said in (
+        "Row 1: advice of 'gpt': a confidence must be a number from 0 to 1, got 'high'.",
+        "Row 2: advice of 'gpt': the label must be one of ham, spam, got 'eggs'.",
+    ):
+        page.locator("#main .problem", has_text=said).wait_for()
+
+
+def test_streams_without_advice_offer_no_such_columns(visit, made):
+    page = visit("root", f"/import/{made([], labels=['ham', 'spam']).name}")
+    put_file(page, "answered.csv", ANSWERED)
+    assert dict(uses(page))["gpt4o"] == "ignored"
+    assert page.get_by_label("What gpt4o is used for").locator("option", has_text="says").count() == 0

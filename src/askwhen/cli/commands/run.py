@@ -31,7 +31,7 @@ from ..service_options import ANNOTATOR, SERVER, STREAM, refuse_others, refuse_w
 
 _FOR_SERVICE = ("answer", "annotator", "id_column", "batch", "backlog")
 _WITH_SERVER = (
-    *("file", "server", "stream", *_FOR_SERVICE, "skip"),
+    *("file", "server", "stream", *_FOR_SERVICE, "skip", "advice"),
     *("format", "label", "positive", "text", "drop", "delimiter", "encoding", "n_features", "zero_based"),
 )
 """The options that go with a service."""
@@ -135,25 +135,27 @@ def run(
     zcat big.svm.gz | askwhen run - --format svmlight --features 1000 --algorithm sel-p --set b=0.5
     tail -f mails.ndjson | askwhen run - --format ndjson --server http://127.0.0.1:8300 --stream mails --json
     """
+    from ...workflows.advice_columns import AdviceColumn
+
     to_service = {name: options.pop(name) for name in _FOR_SERVICE}
+    options["advice"] = [AdviceColumn(*each) for each in options["advice"]]
     if server is not None:
         refuse_others("server", *_WITH_SERVER)
         from ..run_on_server import send
 
-        send(out, file, reading, server, stream, to_service | {"skip": options["skip"] or 0})
+        to_service |= {"skip": options["skip"] or 0, "advice": options["advice"]}
+        send(out, file, reading, server, stream, to_service)
         return
     refuse_without_server("stream", *_FOR_SERVICE)
     if columns:
         show_columns(out, file, reading)
         return
-    from ...workflows.advice_columns import AdviceColumn
     from ...workflows.run import RunOptions
     from ...workflows.run import run as run_file
     from ..terminal.observers import OF_MODEL, RunTerminal
 
     if options["resume"] is not None:
         _refuse(OF_MODEL)
-    options["advice"] = [AdviceColumn(*each) for each in options["advice"]]
     chosen = RunOptions(hyperparameters=dict(settings), chosen=given_options(), command=command_line(), **options)
     found = run_file(file, reading, chosen, RunTerminal(out, chosen))
     if found.errors or found.stopped:

@@ -18,6 +18,7 @@ from ...errors import InputError
 from ..domain.features import schema_of_features
 from ..domain.stream import ServiceStream
 from ..events.settings import Features
+from .import_advice import advice_uses
 
 MOST_ROWS, MOST_COLUMNS = 500, 2_000
 FEW_VALUES = 5
@@ -28,7 +29,7 @@ _MEDIA = {
 }
 _TRUTH = ({"yes", "no"}, {"true", "false"})
 
-Use = Literal["feature", "id", "label", "image", "audio", "ignored"]
+Use = Literal["feature", "id", "label", "image", "audio", "advice", "confidence", "ignored"]
 """What a column is used for; the feature of a stream of texts is the one column with the texts."""
 
 
@@ -42,7 +43,7 @@ class ImportColumn(msgspec.Struct):
     """A column of a file: what it holds, why the library takes it for that, and what it would be used for.
 
     ``holds`` is number, truth (yes and no), category, text, date, vector or dropped. ``labels_only`` says that it has
-    labels and nothing else, so that it cannot be the text.
+    labels and nothing else, so that it cannot be the text. Advice and confidence are those of an ``adviser``.
     """
 
     name: str
@@ -51,6 +52,7 @@ class ImportColumn(msgspec.Struct):
     use: Use
     values: list[str]
     labels_only: bool
+    adviser: str | None = None
 
 
 class ImportColumns(msgspec.Struct):
@@ -124,6 +126,8 @@ def columns_of(stream: ServiceStream, records: Sequence[dict[str, Any]]) -> Impo
     label = next((name for name in free if name.lower() in _USUAL and name not in uses), None)
     uses |= {} if id is None else {id: "id"}
     uses |= {} if label is None else {label: "label"}
+    said = advice_uses(stream, [name for name in free if name not in (id, label)])
+    uses |= {name: each.use for name, each in said.items()}
     labels = [set() if isinstance(stream.settings.labels, str) else _folded(stream.questions.labels)]
     labels += [] if label is None else [_folded(texts[label])]
     only = {name for name in table.names if texts[name] and any(_folded(texts[name]) <= each for each in labels)}
@@ -137,6 +141,7 @@ def columns_of(stream: ServiceStream, records: Sequence[dict[str, Any]]) -> Impo
             "feature" if name in used else uses.get(name, "ignored"),
             list(dict.fromkeys(text[:60] for text in texts[name]))[:FEW_VALUES],
             name in only,
+            said[name].adviser if name in said else None,
         )
         for name in table.names
     ]

@@ -18,10 +18,14 @@ const short = (value) => {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
 };
 
+const isAdvice = (use) => use.startsWith("advice:") || use.startsWith("confidence:");
+const adviserOf = (use) => use.slice(use.indexOf(":") + 1);
+
 export class FileColumns {
   // changed() is called when a column is used for something else.
-  constructor(stream, features, changed) {
-    Object.assign(this, { stream, features, changed });
+  // advisers are those of the stream: names, "any", or null.
+  constructor(stream, { features, advisers }, changed) {
+    Object.assign(this, { stream, features, advisers, changed });
     this.element = el("div", { hidden: true });
     this.wrong = el("div", {});
     this.reset();
@@ -31,6 +35,7 @@ export class FileColumns {
     this.columns = [];
     this.ready = "";
     this.uses = new Map();
+    this.choices = new Map();
     this.missing = [];
     this.element.hidden = true;
   }
@@ -53,17 +58,15 @@ export class FileColumns {
     const found = await call("POST", streamPath(this.stream, "/columns"), { records: rows });
     this.columns = found.columns;
     this.missing = found.missing;
-    this.uses = new Map(found.columns.map(({ name, use }) => [name, use]));
+    this.uses = new Map(found.columns.map(({ name, use, adviser }) => [name, adviser === null ? use : `${use}:${adviser}`]));
     this.show(rows.slice(0, SHOWN));
   }
 
   show(rows) {
-    const text = this.features.kind === "text" ? "Text" : "Feature";
-    const options = [["feature", text], ...OTHERS];
-    const head = this.columns.map(({ name, holds, why, use }, i) => {
-      const choice = el("select", { "aria-label": `What ${name} is used for`, onchange: () => this.choose(name, choice.value) },
-        options.map(([value, title]) => el("option", { value }, title)));
-      choice.value = use;
+    const head = this.columns.map(({ name, holds, why }, i) => {
+      const choice = el("select", { "aria-label": `What ${name} is used for`, onchange: () => this.choose(name, choice.value) });
+      this.choices.set(name, choice);
+      this.offer(name, this.uses.get(name));
       return el("th", { scope: "col", class: "text" }, el("bdi", {}, name), choice,
         el("span", { class: "read", title: why, id: `holds-${i}` }, `holds ${HOLDS[holds] ?? holds}`));
     });
@@ -76,9 +79,25 @@ export class FileColumns {
     this.check();
   }
 
-  // One column has the texts, the ids and the labels; the one that had them before is ignored.
+  // Everything that a column may be used for.
+  offer(name, use) {
+    const text = this.features.kind === "text" ? "Text" : "Feature";
+    const choice = this.choices.get(name);
+    put(choice, [["feature", text], ...OTHERS, ...this.advising(name)].map(([value, title]) => el("option", { value }, title)));
+    choice.value = use;
+  }
+
+  // What a column may have of advisers: the labels of one, or what it states of them. Any column may be that of a new one.
+  advising(name) {
+    if (this.advisers === null) return [];
+    const said = [...this.uses.values()].filter(isAdvice).map(adviserOf);
+    const names = new Set(this.advisers === "any" ? [...said, name] : this.advisers);
+    return [...names].flatMap((each) => [[`advice:${each}`, `What ${each} says`], ...(each === name ? [] : [[`confidence:${each}`, `Confidence of ${each}`]])]);
+  }
+
+  // One column has the texts, the ids and the labels, and one those of an adviser; what had them before is ignored.
   choose(name, use) {
-    const single = use === "id" || use === "label" || (use === "feature" && this.features.kind === "text");
+    const single = use === "id" || use === "label" || isAdvice(use) || (use === "feature" && this.features.kind === "text");
     if (single) {
       for (const [other, before] of this.uses) if (before === use && other !== name) this.set(other, "ignored");
     }
@@ -89,7 +108,8 @@ export class FileColumns {
 
   set(name, use) {
     this.uses.set(name, use);
-    this.element.querySelector(`select[aria-label="${CSS.escape(`What ${name} is used for`)}"]`).value = use;
+    if (this.advisers !== "any") this.choices.get(name).value = use;
+    else for (const [other, now] of this.uses) this.offer(other, now); // there may be another adviser
   }
 
   check() {
@@ -100,6 +120,9 @@ export class FileColumns {
   // Why the file cannot be sent like this, in a sentence, or null.
   problem() {
     if (!this.columns.length) return null;
+    const uses = [...this.uses.values()];
+    const alone = uses.find((use) => use.startsWith("confidence:") && !uses.includes(use.replace("confidence:", "advice:")));
+    if (alone) return `Choose the column with what ${adviserOf(alone)} says, too.`;
     if (this.missing.length) return `The file has no column ${this.missing.join(", and none ")}, which the stream needs.`;
     const used = this.columns.filter(({ name }) => this.uses.get(name) === "feature");
     const isText = this.features.kind === "text";
@@ -119,13 +142,28 @@ export class FileColumns {
     return this.columns.filter(({ name }) => this.uses.get(name) === "feature").map(({ name }) => name);
   }
 
+  // What the advisers of a record say, by name; meaning(text) is the label that a text stands for, if one is known.
+  advice(record, meaning) {
+    const found = {};
+    for (const [name, use] of this.uses) {
+      const value = isObject(record) ? record[name] : null;
+      if (!isAdvice(use) || value === null || value === undefined || String(value).trim() === "") continue;
+      const adviser = adviserOf(use);
+      found[adviser] ??= {};
+      if (use.startsWith("advice:")) found[adviser].label = meaning(String(value)) ?? String(value);
+      else found[adviser].confidence = Number.isFinite(Number(value)) ? Number(value) : value;
+    }
+    const said = Object.entries(found).filter(([, each]) => each.label !== undefined);
+    return said.length ? Object.fromEntries(said) : null;
+  }
+
   // A record with the names that the rules for instances know; its label stays under its own name.
   arranged(record) {
     if (!this.columns.length || !isObject(record)) return record;
     const found = {};
     for (const [name, value] of Object.entries(record)) {
       const use = this.uses.get(name) ?? "feature";
-      if (use === "ignored") continue;
+      if (use === "ignored" || isAdvice(use)) continue;
       if (use === "feature") found[this.features.kind === "text" ? "text" : name] = value;
       else found[use === "label" ? name : use] = value;
     }

@@ -22,7 +22,7 @@ page(async (main) => {
   places = {
     file: el("input", { id: "file", type: "file", required: true, accept: ".csv,.tsv,.txt,.ndjson,.jsonl,.json,.parquet,.gz" }),
     format: el("select", { id: "format" }, FORMATS.map(([value, text]) => el("option", { value }, text))),
-    columns: new FileColumns(name, features, () => showLabels()),
+    columns: new FileColumns(name, facts.settings, () => showLabels()),
     labels: new Labels(facts.settings, may("annotator"), (use) => { places.when.hidden = use === "answers" || use === "teach"; }),
     when: choices("when", "When they are decided", WHEN, budget?.count ? "live" : "backlog"),
     progress: el("progress", { max: 1, value: 0, hidden: true, "aria-label": "How much of the file is sent" }),

@@ -52,7 +52,8 @@ export class Sending {
     const names = features.kind === "numbers" ? features.names ?? (columns.columns.length ? columns.numbers : null) : features.names;
     try {
       const instance = instanceOf(columns.arranged(record), { ...features, names }, key, format, columns.label);
-      return { number, instance: { source: this.source, ...instance }, label: labels.meaning(record, label), isOurs: instance.id === key };
+      const advice = columns.advice(record, (text) => labels.guess(text));
+      return { number, instance: { source: this.source, ...instance, ...(advice && { advice }) }, label: labels.meaning(record, label), isOurs: instance.id === key };
     } catch (error) {
       this.refuse(number, error.message);
       return null;
