@@ -186,7 +186,7 @@ def instance_body(
 
 
 def advice_values(advice: Any) -> Any:
-    """Advice as JSON has it: a confidence that is NaN, which JSON lacks, is none."""
+    """Advice as JSON has it, which lacks NaN: such a confidence is left out."""
     return _without_nan(to_json_values(advice))
 
 
