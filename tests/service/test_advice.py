@@ -13,6 +13,8 @@ from askwhen.service.events.advice import Said
 from askwhen.service.events.kinds import facts_of, id_of
 from askwhen.service.events.settings import Backlog, Budget, check_settings
 from askwhen.service.use_cases import instances, label_changes, questions, replaying, streams
+from askwhen.service.use_cases.accuracy_history import AccuracyHistory
+from askwhen.service.use_cases.adviser_reports import AdviserReports
 from askwhen.service.use_cases.instances import Raw
 from tests.service import history
 from tests.service.coordinators import Time, open_coordinator, run, settings
@@ -456,5 +458,53 @@ def test_a_stream_without_advisers_refuses_advice(tmp_path):
             with pytest.raises(InputError, match="takes no advice; make one with the setting advisers"):
                 await instances.play(coordinator, stream, Raw([1.0], advice={"gpt": "spam"}))
             assert stream.state.round == 0
+
+    run(go())
+
+
+PRICES = (20.0 + 4.0 * X[:, 0]).round(2)
+BAD_NUMBERS = {
+    "a text": ({"old": "cheap"}, "advice of 'old': the label must be a number, got 'cheap'"),
+    "a confidence": ({"old": [12.0, 0.8]}, "advice of 'old': it must be a number"),
+    "a flag": ({"old": True}, "advice of 'old': it must be a number, got True"),
+    "beyond the bounds": ({"old": 1e6}, "advice of 'old': label must be a number from 0 to 100"),
+    "infinity": ({"old": float("inf")}, "advice of 'old': the label must be a number, got 'inf'"),
+}
+
+
+def test_numbers_are_advised_by_numbers_as_in_the_library_and_have_no_accuracy(tmp_path):
+    library = aw.Sampler(rule=aw.BudgetRule(0.4, by="uncertainty"), seed=7, advisers=["old"], regression=True)
+
+    async def go():
+        time, path, asked = Time(), tmp_path / "log.db", []
+        given = {"labels": "numbers", "within": 2.0, "bounds": [0.0, 100.0], "grace": 0.0}
+        async with open_coordinator(path, time, crash=True, ticks=False) as coordinator:
+            wanted = settings(advisers=["old"], budget=Budget(rate=0.4), **given)
+            stream = await streams.create(coordinator, "prices", wanted)
+            for i, price in enumerate(PRICES.tolist()):
+                says = [round(price + 3.0, 2), None, {"label": price}, str(price)][i % 4]
+                found = await instances.play(coordinator, stream, Raw(X[i].tolist(), f"n{i}", advice={"old": says}))
+                heard = {0: price + 3.0, 1: None, 2: price, 3: price}[i % 4]
+                ask = library.ask(X[i], advice={"old": None if heard is None else round(heard, 2)})
+                assert (found.prediction, found.margin, found.asked) == (ask.prediction, ask.margin, ask.query)
+                if found.asked:
+                    asked += [i] if i % 4 == 2 else []
+                    await questions.answer(coordinator, stream, found.question, "ann", str(price))
+                    coordinator.tick()
+                    library.tell(ask, price)
+            for name, (advice, sentence) in BAD_NUMBERS.items():
+                with pytest.raises(InputError, match=sentence):
+                    await instances.play(coordinator, stream, Raw([1.0, 2.0, 3.0], name, advice=advice))
+            assert stream.state.round == N
+            shown = await questions.show(coordinator, stream, asked[0])
+            assert [(each.adviser, each.label) for each in shown.advice] == [("old", PRICES[asked[0]])]
+            before = stored(stream)  # what a guess leaves behind in the memory of the last round is no matter
+            both = [Raw(X[0].tolist(), "p", advice={"old": 1.0}), Raw(X[0].tolist(), "q", advice={"old": 90.0})]
+            low, high = await instances.play_all(coordinator, stream, both, backlog=True)
+            assert low.prediction < high.prediction
+            assert await AdviserReports().of(stream) is None
+            assert await AccuracyHistory(coordinator).look(stream) in (True, False)
+        async with open_coordinator(path, time, ticks=False) as coordinator:
+            assert stored(coordinator.stream("prices")) == before
 
     run(go())

@@ -156,7 +156,8 @@ class Model:
         if said is None:
             return None
         engine, labels = self.sampler.engine, said.shares if said.shares is not None else (said.label or "",)
-        known = bool(engine.most) or all(label in self._values or label in engine.places for label in labels)
+        is_any = self.is_number or engine.most > 0
+        known = is_any or all(label in self._values or label in engine.places for label in labels)
         return self._statement(said) if known else None
 
     def add_advisers(self, settings: Settings) -> None:
@@ -339,7 +340,7 @@ def build(settings: Settings) -> Sampler:
     learner = _learner(made.learner, settings)
     how: dict[str, Any] = {"seed": settings.seed, "classes": classes, "most_classes": MOST_OPEN}
     how |= {"schema": schema_of_features(settings.features), "advisers": settings.advisers}
-    if settings.advisers is not None and classes is None:
+    if settings.advisers is not None and classes is None and not is_number:
         how["labels"] = [-1, 1]  # as advice names them, which may come before any label
     sampler = Sampler(learner, rule, made.drift, prepare, **how)
     sampler.engine.limits_certainty = settings.certainty == 2
@@ -379,8 +380,7 @@ def rule_of_budget(budget: Budget, within: float | None = None) -> BudgetRule | 
 def warm(settings: Settings) -> None:
     """Compile what rounds of a stream with these settings need; takes seconds where the compiler's cache is empty."""
     model, x = _scratch(settings)
-    label = {OPEN: "a", NUMBERS: "0"}[settings.labels] if isinstance(settings.labels, str) else settings.labels[0]
-    label = label_sets.written([label]) if settings.several else label
+    label = _scratch_label(settings)
     advice = _scratch_advice(settings, label)
     for time in range(_MOST_WARMING):
         ask = model.ask(x, float(time), None, advice).ask
@@ -392,9 +392,14 @@ def warm(settings: Settings) -> None:
 def warm_guesses(settings: Settings) -> None:
     """Compile what ``Model.guess`` needs for a stream with these settings, in addition to its rounds."""
     model, x = _scratch(settings)
-    advice = _scratch_advice(settings, "a" if settings.labels == OPEN else settings.labels[0])
+    advice = _scratch_advice(settings, _scratch_label(settings))
     model.ask(x, 0.0, None, advice)
     model.guess(x, advice)
+
+
+def _scratch_label(settings: Settings) -> str:
+    label = {OPEN: "a", NUMBERS: "0"}[settings.labels] if isinstance(settings.labels, str) else settings.labels[0]
+    return label_sets.written([label]) if settings.several else label
 
 
 def _scratch_advice(settings: Settings, label: str) -> Advice | None:
@@ -402,7 +407,8 @@ def _scratch_advice(settings: Settings, label: str) -> Advice | None:
     if settings.advisers is None:
         return None
     names = ["a", "b"] if settings.advisers == ANY else settings.advisers[:2]
-    return {name: Said(label, 0.8) for name in names}
+    sure = None if settings.labels == NUMBERS else 0.8
+    return {name: Said(label, sure) for name in names}
 
 
 def _scratch(settings: Settings) -> tuple[Model, Any]:

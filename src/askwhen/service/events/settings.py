@@ -152,10 +152,10 @@ def check_settings(settings: Settings) -> None:
         )
     if settings.advisers is not None:
         check_advisers("stream", settings.advisers)
-        if settings.several or settings.labels == NUMBERS:
-            where = "several labels may apply at once" if settings.several else "labels are numbers"
+        if settings.several:
             raise InputError(
-                f"an adviser names one label, so a stream takes no advice where {where}; leave out one of the two.",
+                "an adviser names one label, so a stream takes no advice where several labels may apply at once; leave "
+                "out one of the two.",
                 owner="stream",
                 parameter="advisers",
             )

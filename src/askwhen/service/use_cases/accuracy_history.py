@@ -188,7 +188,8 @@ class AccuracyHistory:
         place, now = place_of(stream), self._coordinator.clock.now()
         if not line.is_due(*place, now):
             return False
-        advisers = CountedAdvisers(stream.model.sampler) if stream.model.advisers else None
+        is_measured = stream.model.advisers and not stream.model.is_number
+        advisers = CountedAdvisers(stream.model.sampler) if is_measured else None
         weights = stream.model.sampler.drift_weights.tolist()
         line.wait(Sample(now, *place, weights, reports.copied_tally(stream), advisers))
         self._looked[stream.number] = place

@@ -33,6 +33,11 @@ class AdviceColumns:
             for name in advisers:
                 self.columns |= dict(zip((f"{prefix}.{name}" for prefix in prefixes), (str, float), strict=True))
 
+    @property
+    def labels(self) -> list[str]:
+        """The columns that have labels."""
+        return [name for name, kind in self.columns.items() if kind is str]
+
     def cells(self, advice: Advice | None, late: Advice | None) -> dict[str, Any]:
         """The cells of a row; an adviser that says nothing has empty ones."""
         return _cells(_BEFORE, self._names, advice or {}) | _cells(_LATE, self._late, late or {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...engine.inputs.advice import ANY, check_advice, is_nothing, read_statement
@@ -10,6 +11,7 @@ from ...engine.inputs.two_labels import NO_PAIR, Pair
 from ...errors import InputError
 from ..domain.stream import ServiceStream
 from ..events.advice import GivenAdvice, Said
+from ..events.numbers import written
 from ..events.settings import MOST_OPEN, OPEN
 
 _FORMS = 'a label, {"label": ..., "confidence": ...}, or an object with the probability of each label'
@@ -46,9 +48,23 @@ def read_advice(stream: ServiceStream, advice: dict[str, Any] | None, owner: str
     return GivenAdvice(stream.seq, said) if said else None
 
 
+def _number(stream: ServiceStream, given: Any, owner: str) -> Said | None:
+    """The number that an adviser says; numbers have no confidence."""
+    if isinstance(given, dict) and given.keys() <= {"label", "confidence"} and is_nothing(given.get("confidence")):
+        given = given.get("label")
+    if is_nothing(given):
+        return None
+    if not isinstance(given, (int, float, str)) or isinstance(given, bool):
+        raise InputError(f"it must be a number, got {shortened(given)}.", owner=owner)
+    found = written(float(given)) if isinstance(given, (int, float)) and math.isfinite(given) else str(given)
+    return Said(_label(stream, found, owner))
+
+
 def _said(stream: ServiceStream, words: _Words, name: str, given: Any, owner: str) -> Said | None:
     """What one adviser says; None for nothing."""
     try:
+        if stream.model.is_number:
+            return _number(stream, given, owner)
         value = _in_words(stream, given, owner)
     except InputError as error:
         raise InputError(f"advice of {name!r}: {error.sentence}", owner=owner, parameter="advice", got=given) from error

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ..domain.stream import ServiceStream
 from ..events.advice import Advice
 from ..events.kinds import Advised, facts_of
+from ..events.label_sets import Label
 from ..store.records import Event
 
 
@@ -18,7 +20,7 @@ class AdviceShown(msgspec.Struct, omit_defaults=True):
     """
 
     adviser: str
-    label: str
+    label: Label
     confidence: float | None = None
     late: bool = False
 
@@ -33,7 +35,11 @@ def late_advice(history: Iterable[Event]) -> Advice:
     return found
 
 
-def shown_advice(advice: Advice | None, late: Advice | None = None) -> list[AdviceShown]:
+def shown_advice(stream: ServiceStream, advice: Advice | None, late: Advice | None = None) -> list[AdviceShown]:
     """All that is said of an instance, before its decision and after it."""
-    before = [AdviceShown(name, *said.named) for name, said in (advice or {}).items()]
-    return before + [AdviceShown(name, *said.named, late=True) for name, said in (late or {}).items()]
+
+    def shown(said: Advice | None, is_late: bool) -> list[AdviceShown]:
+        named = {name: each.named for name, each in (said or {}).items()}
+        return [AdviceShown(name, stream.seen_label(label) or "", p, is_late) for name, (label, p) in named.items()]
+
+    return shown(advice, False) + shown(late, True)

@@ -41,8 +41,8 @@ class AdviserReports:
         self._turns: dict[int, asyncio.Lock] = {}
 
     async def of(self, stream: ServiceStream, confidence: float = CONFIDENCE) -> list[Facts] | None:
-        """The advisers of a stream, the best first, and last those not known yet; None where it takes no advice."""
-        if stream.settings.advisers is None:
+        """The advisers of a stream, the best first and last those not known yet; None without any, and of numbers."""
+        if stream.settings.advisers is None or stream.model.is_number:
             return None
         if confidence != CONFIDENCE:
             return await estimated(stream, confidence)

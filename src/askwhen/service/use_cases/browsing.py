@@ -227,7 +227,7 @@ async def one(coordinator: Coordinator, listings: Listings, stream: ServiceStrea
             history = await log.in_thread(log.reader.of_question, stream.number, rows[0].round)
     events = {event.seq: event for event in (contents[item], *history) if isinstance(event, Event)}
     shown = [_happened(stream, event) for _, event in sorted(events.items()) if event.kind not in _HIDDEN]
-    return One(rows[0], shown, shown_advice(advice_of(contents[item]), late_advice(history)))
+    return One(rows[0], shown, shown_advice(stream, advice_of(contents[item]), late_advice(history)))
 
 
 def _happened(stream: ServiceStream, event: Event) -> Happened:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -115,10 +115,12 @@ def chunks(
             return
 
 
-def with_numbers(columns: dict[str, type], chunks: Iterator[list[Row]]) -> tuple[dict[str, type], Iterator[list[Row]]]:
-    """The same table where labels are numbers: they and the predictions are no texts."""
-    found = {name: float if name in _LABELLED else kind for name, kind in columns.items()}
-    names = _LABELLED & columns.keys()
+def with_numbers(
+    columns: dict[str, type], chunks: Iterator[list[Row]], advised: Iterable[str] = ()
+) -> tuple[dict[str, type], Iterator[list[Row]]]:
+    """The same table where labels are numbers: they, the predictions and the ``advised`` columns are no texts."""
+    names = (_LABELLED | {*advised}) & columns.keys()
+    found = {name: float if name in names else kind for name, kind in columns.items()}
 
     def converted(row: Row) -> Row:
         return row | {name: float(row[name]) for name in names if row.get(name) is not None}

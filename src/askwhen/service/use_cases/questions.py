@@ -161,7 +161,7 @@ def advice_on(stream: ServiceStream, instance: Event | None, round: int) -> list
     """All that advisers have said of the instance of a question."""
     if instance is None or stream.settings.advisers is None:
         return []
-    return shown_advice(facts_of(instance).advice, late_advice(stream.current.history(round)))
+    return shown_advice(stream, facts_of(instance).advice, late_advice(stream.current.history(round)))
 
 
 async def _act(coordinator: Coordinator, stream: ServiceStream, round: int | None, act: Callable[[], T]) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from litestar import Response, get
@@ -94,9 +95,9 @@ async def export(
             predictor, until, advisers = predictor_of(stream), stream.seq, advisers_of(stream)
         await auth.coordinator.commits.settled()
 
-    def written(columns: dict[str, type], chunks: Any) -> Any:
+    def written(columns: dict[str, type], chunks: Any, advised: Sequence[str] = ()) -> Any:
         if is_number:
-            columns, chunks = export_tables.with_numbers(columns, chunks)
+            columns, chunks = export_tables.with_numbers(columns, chunks, advised)
         return export_writers.written(format, columns, chunks, raw)
 
     def make(reader: Any) -> Any:
@@ -116,9 +117,10 @@ async def export(
         if predictor is not None:
             instances = InstanceTable(settings, predictor, is_native, advice)
             chunks = instances.chunks(reader, stream.number, after, until)
-            return written(instances.columns, chunks)
+            return written(instances.columns, chunks, advice.labels)
         columns = export_tables.TABLES[table] | advice.columns
-        return written(columns, export_tables.chunks(reader, stream.number, table, after, until, unknown, advice))
+        rows = export_tables.chunks(reader, stream.number, table, after, until, unknown, advice)
+        return written(columns, rows, advice.labels)
 
     await audit.exported(auth.coordinator, stream.number, table, holder.name, format)
     suffix = {"prodigy": "jsonl", "label-studio": "json"}.get(format, format)
