@@ -44,6 +44,7 @@ def families(module):
 
 MODULES = [
     aw,
+    aw.advisers,
     aw.data,
     aw.encoders,
     aw.evaluate,

@@ -84,3 +84,71 @@ def test_one_who_may_know_the_label_brings_a_warning():
 def test_only_classifiers_with_advisers_have_them():
     with pytest.raises(aw.InputError, match="must have advisers"):
         aw.evaluate.advisers(aw.Sampler(seed=3))
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_simulation_counts_how_often_advisers_were_right(k):
+    X, y, good, poor, stated = stream(k)
+    sampler = aw.Sampler(seed=3, advisers="any", **labels_of(k))
+    chunks = [
+        (X[at : at + 400], y[at : at + 400], None, {"poor": (poor[at : at + 400], stated[at : at + 400])})
+        for at in range(0, 1500, 400)
+    ]
+    for at, (*_, advice) in enumerate(chunks[1:], 1):  # it comes later
+        advice["good"] = good[400 * at : 400 * (at + 1)]
+    progress = aw.evaluate.progressive(sampler, chunks, window=300, everything=True)
+    found = {each.name: each for each in progress.advisers}
+    assert list(found) == list(aw.evaluate.advisers(sampler))
+    assert found["poor"].found == aw.evaluate.advisers(sampler)["poor"]
+    speaks = np.array([label is not None for label in good]) & (np.arange(1500) >= 400)
+    assert found["poor"].windows == pytest.approx((poor == y).reshape(5, 300).mean(axis=1))
+    assert found["good"].rounds.tolist() == speaks.reshape(5, 300).sum(axis=1).tolist()
+    assert found["good"].accuracy == pytest.approx((good == y)[speaks].mean())
+    assert np.isnan(found["good"].windows[0])
+    assert progress.baselines["all labels"] > 0.85  # with the same advice
+
+
+@pytest.mark.parametrize(("k", "shuffle"), [(2, False), (3, True)])
+def test_a_comparison_counts_them_too_and_runs_without_advice(k, shuffle):
+    X, y, good, poor, stated = stream(k, 600)
+    given = {"repeats": 2, "shuffle": shuffle, "prepare": aw.Prepare()}
+    labels, advice = y, {"poor": (poor, stated), "good": good}
+    if k == 2:
+        labels = np.where(y == "spam", 1, -1)
+        signs = {"ham": -1, "spam": 1, None: None}
+        advice = {"poor": (np.where(poor == "spam", 1, -1), stated), "good": [signs[label] for label in good]}
+    else:
+        given["classes"] = NAMES
+    found = aw.evaluate.compare(X, labels, ["default", "perceptron-ss"], [0.2], advice=advice, **given)
+    assert [each.name for each in found.advisers] == ["good", "poor"]
+    speaks = np.array([label is not None for label in good])
+    assert found.advisers[0].accuracy == pytest.approx((good == y)[speaks].mean())
+    assert found.advisers[0].silent == pytest.approx(1.0 - speaks.mean())
+    order = np.random.default_rng([0, 0]).permutation(600) if shuffle else np.arange(600)
+    assert found.advisers[1].windows == pytest.approx((poor == y)[order].reshape(-1, 50).mean(axis=1))
+    (estimate,) = found.advisers[0].estimates
+    assert (estimate.algorithm, estimate.share, estimate.held) == ("default", 0.2, 2)
+    without = aw.evaluate.compare(X, labels, ["default"], [0.2], **given)
+    (cell,) = (each for each in found.baselines if each.algorithm == "default, without advice")
+    assert cell.accuracy.tolist() == without.cells[0].accuracy.tolist()
+    assert found.cells[0].mean > cell.mean
+    with pytest.raises(aw.InputError, match="no algorithm here takes advice"):
+        aw.evaluate.compare(X, labels, ["perceptron-ss"], [0.2], advice=advice, **given)
+    with pytest.raises(aw.InputError, match="advice of 'bad'"):
+        aw.evaluate.compare(X, labels, ["default"], [0.2], advice={"bad": ["eggs"] * 600}, **given)
+
+
+def test_it_is_said_when_an_adviser_has_become_worse_or_better():
+    rng = np.random.default_rng(7)
+    y = rng.choice(NAMES[:2], 8000)
+    other = np.where(y == "ham", "spam", "ham")
+    falls = np.where(rng.random(8000) < np.where(np.arange(8000) < 6500, 0.9, 0.3), y, other)
+    rises = np.where(rng.random(8000) < np.where(np.arange(8000) < 6500, 0.3, 0.95), y, other)
+    steady = np.where(rng.random(8000) < 0.8, y, other)
+    sampler = aw.Sampler(rule=aw.FixedRate(0.3), seed=3, advisers=["falls", "rises", "steady"], labels=NAMES[:2])
+    sampler.run(None, y, advice={"falls": falls, "rises": rises, "steady": steady})
+    found = aw.evaluate.advisers(sampler)
+    assert "falls has become worse: right in at most" in found["falls"].change
+    assert "of its last 1,000 answers" in found["falls"].change
+    assert "rises has become better: right in at least" in found["rises"].change
+    assert found["steady"].change == ""

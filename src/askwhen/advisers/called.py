@@ -123,6 +123,10 @@ class Called:
         """
         return AboutItems(self, items)
 
+    def at_rows(self, order: np.ndarray) -> Called:
+        """The adviser for the same rows in another order: this one, since it is asked about the rows themselves."""
+        return self
+
     def check_rows(self, n: int, X: Any) -> None:
         """Refuse to be asked about rows that are not there."""
         if X is None:
@@ -176,6 +180,10 @@ class AboutItems:
 
     def __repr__(self) -> str:
         return f"{self._called!r}.about(...)"
+
+    def at_rows(self, order: np.ndarray) -> AboutItems:
+        """The adviser for the same rows in another order."""
+        return AboutItems(self._called, [row_of(self._items, i) for i in order.tolist()])
 
     def check_rows(self, n: int, X: Any) -> None:
         """Refuse items that are not one for each row."""

@@ -90,6 +90,9 @@ class CalledAdviser(Protocol):
     def most(self) -> int | None:
         """The largest number of calls, or None."""
 
+    def at_rows(self, order: Any) -> Any:
+        """The adviser for the same rows in another order."""
+
     def check_rows(self, n: int, X: Any) -> None:
         """Refuse to be asked about n rows of X if it has nothing to say of some of them."""
 

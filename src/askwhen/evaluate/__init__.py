@@ -2,7 +2,7 @@
 
 from . import bounds
 from .comparators import best_linear, best_linear_by_segment
-from .comparison.comparing import Cell, Comparison, compare
+from .comparison.comparing import AdviserCell, AdviserEstimate, Cell, Comparison, compare
 from .comparison.label_order import order_warning
 from .comparison.promising import PromiseCurve, PromisePoint, promise_curve
 from .comparison.side_by_side import SideBySide
@@ -14,12 +14,15 @@ from .estimation.by_class import ClassAccuracy
 from .estimation.difference import Difference
 from .estimation.estimate import Cost, Estimate
 from .estimation.sample_size import Needed
-from .progress import Progress, PromiseHistory, Refitted, Scores
+from .progress import AdviserProgress, Progress, PromiseHistory, Refitted, Scores
 from .progressive import progressive
 
 __all__ = [
     "Accuracy",
     "AdviserAccuracy",
+    "AdviserCell",
+    "AdviserEstimate",
+    "AdviserProgress",
     "Advisers",
     "Alarm",
     "Cell",

@@ -106,6 +106,36 @@ class PromiseHistory:
 
 
 @dataclass(frozen=True, eq=False)
+class AdviserProgress:
+    """How good an adviser was in a run over a stream, all labels counted; arrays with one number for each window.
+
+    Attributes
+    ----------
+    name : str
+        The adviser.
+    rounds, right : array of int
+        Number of rounds in which it said something, and of those in which it was right.
+    found : AdviserAccuracy
+        What is known of it from the asked labels, see :func:`askwhen.evaluate.advisers`; earlier streams count too.
+    """
+
+    name: str
+    rounds: np.ndarray
+    right: np.ndarray
+    found: Any
+
+    @property
+    def accuracy(self) -> float:
+        """Share of these rounds in which it was right; NaN without any."""
+        return float(self.right.sum() / self.rounds.sum()) if self.rounds.any() else float("nan")
+
+    @property
+    def windows(self) -> np.ndarray:
+        """The same for each window alone."""
+        return _ratio(self.right, self.rounds)
+
+
+@dataclass(frozen=True, eq=False)
 class Progress:
     """The results of a run over a stream.
 
@@ -166,6 +196,8 @@ class Progress:
         Which of these models were left out, and why.
     promise : PromiseHistory or None
         With a ``PromiseRule``, how the promise stood after each chunk of the stream.
+    advisers : list of AdviserProgress
+        How good each adviser was, the best first by what is known from the asked labels.
     """
 
     rounds: np.ndarray
@@ -187,6 +219,7 @@ class Progress:
     refitted: list[Refitted] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     promise: PromiseHistory | None = None
+    advisers: list[AdviserProgress] = field(default_factory=list)
 
     @property
     def confusion_of_two(self) -> np.ndarray | None:

@@ -7,12 +7,13 @@ mistakes of a run bound the error of its hypotheses without a held-out set: see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..contracts.abilities import CalledAdviser, LearningAdviser, provides
 from ..data.stream_pieces import Piece, pieces_of
 from ..engine.inputs.argument_checks import dimensions_of, one_column
 from ..engine.inputs.instance_checks import check_instances
@@ -28,8 +29,10 @@ from .comparison.label_order import LabelOrder
 from .comparison.model_rows import HeldRows
 from .comparison.refitted_runs import check_can_have_baselines, with_refitted
 from .estimation.accuracy import RECENT, Accuracy, AccuracyCollector, Curve, accuracy
+from .estimation.advisers import AdviserAccuracy, advisers
 from .estimation.promise_history import PromiseRecorder
-from .progress import Progress
+from .estimation.said_right import SaidRight, said_right
+from .progress import AdviserProgress, Progress
 
 _HOLDOUT = "progressive, holdout"
 
@@ -133,8 +136,11 @@ def progressive(
                 if several:
                     raise InputError("baselines are for one task, and y has several columns.", owner="progressive")
                 held_rows.add(piece.X, piece.y)
-            baseline = _played(other, piece, several, margins=False) if other is not None else []
+            baseline = _played(other, _plain(piece), several, margins=False) if other is not None else []
             traces = _played(sampler, piece, several, margins)
+            if piece.advice:
+                said = said_right("progressive", sampler.engine, piece.advice | traces[0].advice, piece.y)
+                found.note_advisers(said, traces[0].rounds)
         labels = _labels(traces, piece, classes, regression)
         found.add(traces, labels, several=several, baseline=baseline)
         if recorder is not None and not several:
@@ -142,6 +148,9 @@ def progressive(
         if watch is not None:
             watch(traces if several else traces[0])
     progress = found.progress(float(delta), *_held_out(sampler, held, float(delta)))
+    if found.advisers:
+        known = advisers(sampler, confidence=1.0 - float(delta))
+        progress = replace(progress, advisers=found.advisers_in(known, len(progress.rounds)))
     if recorder is not None and not progress.several:
         progress = replace(progress, promise=recorder.history())
     if held_rows is not None:
@@ -150,8 +159,9 @@ def progressive(
         classes is None or int(progress.rounds[-1]) != sampler.round
     ):  # per-class estimates cover the whole life of the sampler
         return progress
-    known = accuracy(sampler, confidence=1.0 - float(delta))
-    return replace(progress, estimate=replace(progress.estimate, classes=known.classes, confusion=known.confusion))
+    all_time = accuracy(sampler, confidence=1.0 - float(delta))
+    estimate = replace(progress.estimate, classes=all_time.classes, confusion=all_time.confusion)
+    return replace(progress, estimate=estimate)
 
 
 def _labels(traces: list[Trace], piece: Piece, classes: LabelNumbering | None, regression: bool) -> np.ndarray:
@@ -167,6 +177,15 @@ def _played(sampler: Sampler, piece: Piece, several: bool, margins: bool) -> lis
         return sampler.run_tasks(piece.X, piece.y, piece.times, margins=margins)
     advice = None if sampler.engine.advisers is None else piece.advice
     return [sampler.run(piece.X, piece.y, piece.times, margins=margins, advice=advice)]
+
+
+def _plain(piece: Piece) -> Piece:
+    """A piece without advisers that learn or are called: those advise one sampler only."""
+    if not piece.advice:
+        return piece
+    objects = (LearningAdviser, CalledAdviser)
+    said = {name: each for name, each in piece.advice.items() if not any(provides(each, kind) for kind in objects)}
+    return piece._replace(advice=said)
 
 
 class _ProgressCounter:
@@ -190,6 +209,27 @@ class _ProgressCounter:
         self._collected: list[AccuracyCollector] = []
         self._switches: list[list[int]] = []
         self._begins: int | None = None
+        self.advisers: dict[str, list[np.ndarray]] = {}
+
+    def note_advisers(self, said: Mapping[str, SaidRight], n: int) -> None:
+        """Count the next rounds of advisers by window, before ``add`` counts those of the sampler."""
+        window = (self._done + np.arange(n)) // self._window
+        for name, (spoke, right) in said.items():
+            counts = self.advisers.setdefault(name, [])
+            first, last = int(window[0]), int(window[-1])
+            counts.extend(np.zeros(2, np.int64) for _ in range(last + 1 - len(counts)))
+            for at in range(first, last + 1):
+                here = window == at
+                counts[at] += np.array([(spoke & here).sum(), (spoke & right & here).sum()])
+
+    def advisers_in(self, known: Mapping[str, AdviserAccuracy], windows: int) -> list[AdviserProgress]:
+        """The advisers that were counted, in the order of what is known of them."""
+        found = []
+        for name in (each for each in known if each in self.advisers):
+            counts = np.zeros((windows, 2), np.int64)
+            counts[: len(self.advisers[name])] = self.advisers[name]
+            found.append(AdviserProgress(name, counts[:, 0], counts[:, 1], known[name]))
+        return found
 
     def add(self, traces: list[Trace], labels: np.ndarray, several: bool, baseline: Sequence[Trace] = ()) -> None:
         """Add the next rounds of each task and their labels, with the same rounds of the fully labelled sampler."""

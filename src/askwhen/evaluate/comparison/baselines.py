@@ -24,6 +24,7 @@ from ...sampler import Sampler
 from ...trace.trace import Trace
 
 MAJORITY, MEAN, LAST, EVERYTHING = "majority so far", "mean so far", "last label told", "all labels"
+WITHOUT_ADVICE = "without advice"
 
 
 def labels_of(trace: Trace) -> np.ndarray:
@@ -112,4 +113,6 @@ def fully_labelled(owner: str, sampler: Sampler) -> Sampler:
     pair = sampler.engine.pair
     labels = (pair.negative, pair.positive) if pair.known == 2 else None
     parts = (sampler.learner, Always(), sampler.drift, sampler.prepare)
-    return Sampler(*parts, seed=sampler.seed, classes=classes, labels=labels)
+    kept = sampler.engine.advisers
+    advisers = None if kept is None else "any" if kept.is_open else list(kept.names)
+    return Sampler(*parts, seed=sampler.seed, classes=classes, labels=labels, advisers=advisers)

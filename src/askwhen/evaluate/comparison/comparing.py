@@ -7,10 +7,10 @@ stream; then it is run with that scale and other seeds. The rounds are compiled 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from ...engine.inputs.argument_checks import check_classes
 from ...errors import InputError
 from ...prepare import Prepare
 from ...validation import check_count, check_flag, check_number, check_seed
-from .baselines import EVERYTHING, LAST, MAJORITY
+from ..estimation.estimate import Estimate
+from ..estimation.said_right import SaidRight
+from .baselines import EVERYTHING, LAST, MAJORITY, WITHOUT_ADVICE
 from .cluster import workers_of
 from .label_order import order_warning
 from .plans import WINDOWS, CellRun, ComparisonWork, RunPlan
@@ -69,13 +71,63 @@ class Cell:
         return float(half_width(self.accuracy))
 
 
+class AdviserEstimate(NamedTuple):
+    """What an algorithm's asked labels told of an adviser, at one share of labels.
+
+    Attributes
+    ----------
+    algorithm : str
+        The algorithm that asked.
+    share : float
+        The share of labels that was wanted.
+    value, low, high : float
+        The estimated accuracy and the ends of its interval, means over the repeats; the value is that of the repeats in
+        which it was known, NaN if there was none.
+    held : int
+        Number of repeats in which the interval held the accuracy.
+    """
+
+    algorithm: str
+    share: float
+    value: float
+    low: float
+    high: float
+    held: int
+
+
+@dataclass(frozen=True, eq=False)
+class AdviserCell:
+    """How good an adviser is by itself, all labels counted, and what would be known of it from the asked labels.
+
+    Attributes
+    ----------
+    name : str
+        The adviser.
+    accuracy : float
+        Share of the rows in which it said something that it was right in.
+    silent : float
+        Share of the rows in which it said nothing.
+    windows : array of float
+        The accuracy in each window of rows, in the order of the first repeat; NaN where it said nothing.
+    estimates : list of AdviserEstimate
+        One for each algorithm that takes advice and each share of labels.
+    """
+
+    name: str
+    accuracy: float
+    silent: float
+    windows: np.ndarray
+    estimates: list[AdviserEstimate]
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Results of a comparison: cells in the order of the shares, then of the algorithms.
 
     ``baselines`` are cells of rules that are not among the algorithms: "majority so far", which knows every label
     before its round (share 1); "last label told", for each share with the questions of the algorithm that made it most
-    accurate; and, with ``everything=True``, learners that are given every label, such as "default, all labels".
+    accurate; with ``everything=True``, learners that are given every label, such as "default, all labels"; and with
+    advice, the first algorithm that takes it without it, as "default, without advice".
 
     Attributes
     ----------
@@ -98,6 +150,8 @@ class Comparison:
         had otherwise.
     left_out : list of str
         Which of these models were left out, and why.
+    advisers : list of AdviserCell
+        With advice, each adviser by itself, the best first.
     """
 
     cells: list[Cell]
@@ -109,6 +163,7 @@ class Comparison:
     order_warning: str | None = None
     refitted: list[Cell] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    advisers: list[AdviserCell] = field(default_factory=list)
 
     @property
     def best(self) -> Cell:
@@ -149,6 +204,7 @@ def compare(
     classes: Any = None,
     cluster: str | None = None,
     baselines: bool = False,
+    advice: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Run algorithms at the same shares of labels, and measure the accuracy of each.
 
@@ -186,6 +242,9 @@ def compare(
         Whether to play what one would have done otherwise, as ``refitted``: logistic regression and gradient boosting
         (of scikit-learn), refitted whenever their labels have grown by about 15 %, with as many labels as each share
         allows, asked for at random and by margin.
+    advice : dict, optional
+        What advisers say of the instances, as for ``Sampler.run``. The algorithms that take it are given it, as
+        "default" and "random", and the first of them is also run without it.
 
     Examples
     --------
@@ -213,11 +272,17 @@ def compare(
     plans = [RunPlan(each, share) for share in wanted for each in chosen if each.scale is not None]
     plans += [RunPlan(each, 1.0) for each in chosen if each.scale is None]
     names = None if classes is None else check_classes("compare", classes)
-    work = ComparisonWork(X, np.asarray(y), prepare, shuffle, windows, int(seed), given, names)
+    work = ComparisonWork(X, np.asarray(y), prepare, shuffle, windows, int(seed), given, names, advice)
     for plan in plans:  # invalid hyperparameters must raise before any run begins
         work.check(plan.algorithm)
+    number = len(plans)
     if everything:
         plans += work.fully_labelled_plans(plans)
+    advised, right = [plan for plan in plans if work.takes_advice(plan)], work.said_right()
+    if advice and not advised:
+        raise InputError('no algorithm here takes advice; add "default".', owner="compare", parameter="advice")
+    first = [plan for plan in advised if plan.algorithm is advised[0].algorithm and not plan.everything]
+    plans += [plan._replace(without_advice=True) for plan in first]
     again = int(repeats)
     otherwise = RefittedWork.of(work, wanted, again) if baselines else None
     total = len(plans) * (1 + again) + (0 if otherwise is None else len(otherwise.pieces))
@@ -230,7 +295,6 @@ def compare(
         refitted = [] if otherwise is None else otherwise.play(workers)
     groups = [runs[at : at + again] for at in range(0, len(runs), again)]
     cells = [_cell(plan, found, group) for (plan, found), group in zip(pairs, groups, strict=True)]
-    number = sum(not plan.everything for plan in plans)
     return Comparison(
         cells[:number],
         [each.name for each in chosen],
@@ -241,11 +305,40 @@ def compare(
         None if shuffle else order_warning(work.y, names),
         [_cell_of(model.name, {}, share, runs) for model, share, runs in refitted],
         [] if otherwise is None else otherwise.left_out,
+        _advisers(work, right, list(zip(plans, groups, strict=True))),
     )
+
+
+def _advisers(
+    work: ComparisonWork, right: dict[str, SaidRight], runs: list[tuple[RunPlan, list[CellRun]]]
+) -> list[AdviserCell]:
+    """Each adviser by itself, the best first."""
+    found, order = [], work.order(0)
+    for name, (spoke, is_right) in right.items():
+        here = slice(None) if order is None else order
+        spoken, good = work.windowed(spoke[here]), work.windowed((spoke & is_right)[here])
+        windows = np.divide(good, spoken, out=np.full(len(spoken), math.nan), where=spoken > 0.0)
+        accuracy = float(is_right[spoke].mean()) if spoke.any() else math.nan
+        estimates = [
+            _estimate(plan, [run.advisers[name] for run in group if run.advisers is not None], accuracy)
+            for plan, group in runs
+            if work.takes_advice(plan)
+        ]
+        found.append(AdviserCell(name, accuracy, 1.0 - float(spoke.mean()), windows, estimates))
+    return sorted(found, key=lambda each: -each.accuracy if each.accuracy == each.accuracy else math.inf)
+
+
+def _estimate(plan: RunPlan, found: list[Estimate], accuracy: float) -> AdviserEstimate:
+    known = [each.value for each in found if each.is_known]
+    held = sum(each.low <= accuracy <= each.high for each in found)
+    low, high = (float(np.mean([getattr(each, end) for each in found])) for end in ("low", "high"))
+    value = float(np.mean(known)) if known else math.nan
+    return AdviserEstimate(plan.algorithm.name, plan.share, value, low, high, held)
 
 
 def _cell(plan: RunPlan, hyperparameters: dict[str, Any], runs: list[CellRun]) -> Cell:
     name = f"{plan.algorithm.name}, {EVERYTHING}" if plan.everything else plan.algorithm.name
+    name = f"{name}, {WITHOUT_ADVICE}" if plan.without_advice else name
     return _cell_of(name, hyperparameters, plan.share, runs)
 
 

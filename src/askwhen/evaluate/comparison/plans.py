@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...algorithms import Algorithm
+from ...contracts.abilities import ViewLearner, provides
 from ...errors import InputError
 from ...prepare import Prepare
 from ...sampler import Sampler
+from ..estimation.advisers import advisers
+from ..estimation.estimate import Estimate
+from ..estimation.said_right import SaidRight, said_right
+from .advice_rows import advice_of_run
 from .baselines import ClassBaselines, LabelNumbering, TaskBaselines, fully_labelled, labels_of
 from .rate_matching import matched
 
@@ -20,11 +26,12 @@ WINDOWS, SMALLEST = 50, 50
 
 
 class RunPlan(NamedTuple):
-    """An algorithm at a share of labels, or given every label as a baseline."""
+    """An algorithm at a share of labels, or given every label, or no advice, as a baseline."""
 
     algorithm: Algorithm
     share: float
     everything: bool = False
+    without_advice: bool = False
 
     @property
     def name(self) -> str:
@@ -35,7 +42,8 @@ class RunPlan(NamedTuple):
 class CellRun(NamedTuple):
     """Results of one run, over all rounds and in each window.
 
-    ``simple`` has the accuracies of simple rules; ``refits`` is for a model that is refitted.
+    ``simple`` has the accuracies of simple rules; ``refits`` is for a model that is refitted. ``advisers`` has what was
+    known of each adviser from the asked labels.
     """
 
     asked: float
@@ -44,6 +52,7 @@ class CellRun(NamedTuple):
     seconds: float
     simple: dict[str, tuple[float, np.ndarray]]
     refits: int | None = None
+    advisers: dict[str, Estimate] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +67,7 @@ class ComparisonWork:
     seed: int
     hyperparameters: dict[str, dict[str, Any]]
     classes: list[Any] | None = None
+    advice: Mapping[str, Any] | None = None
 
     @property
     def ends(self) -> np.ndarray:
@@ -85,6 +95,19 @@ class ComparisonWork:
                 found.append(RunPlan(plan.algorithm, 1.0, everything=True))
         return found
 
+    def takes_advice(self, plan: RunPlan) -> bool:
+        """Whether advice is given in the runs of a plan: only the default learner takes it."""
+        if not self.advice or plan.without_advice:
+            return False
+        return provides(self._sampler(plan.algorithm).learner, ViewLearner)
+
+    def said_right(self) -> dict[str, SaidRight]:
+        """Whether advisers were right in each row; bad advice is refused."""
+        if not self.advice:
+            return {}
+        engine = Sampler(advisers=list(self.advice), classes=self.classes).engine
+        return said_right("compare", engine, self.advice, self.y)
+
     def match(self, plan: RunPlan) -> dict[str, Any]:
         """All hyperparameters of an algorithm, with the scale at which it asks for the share."""
         each, given = plan.algorithm, self._given(plan.algorithm)
@@ -106,7 +129,13 @@ class ComparisonWork:
             classes=self.classes,
         )
         sampler = fully_labelled("compare", sampler) if plan.everything else sampler
-        trace = sampler.run(X, y, margins=False)
+        advice: dict[str, Any] = {}
+        if self.takes_advice(plan):
+            assert self.advice is not None
+            advice = {"advice": advice_of_run(self.advice, self.order(k))}
+            more: dict[str, Any] = {"seed": sampler.seed, "classes": self.classes, "advisers": list(self.advice)}
+            sampler = Sampler(*sampler.parts, **more)
+        trace = sampler.run(X, y, margins=False, **advice)
         seconds = time.perf_counter() - started
         if self.classes is None:
             right = TaskBaselines(False).scores(labels_of(trace), trace.queried)
@@ -114,7 +143,9 @@ class ComparisonWork:
             right = ClassBaselines().scores(LabelNumbering(self.classes).numbers(y).astype(float), trace.queried)
         simple = {name: (float(values.mean()), self.windowed(values)) for name, values in right.items()}
         accuracy = 1 - trace.mistakes / len(y)
-        return CellRun(trace.questions / len(y), accuracy, 1 - self.windowed(trace.mistaken), seconds, simple)
+        found = {name: each.overall for name, each in advisers(sampler).items()} if advice else None
+        windows = 1 - self.windowed(trace.mistaken)
+        return CellRun(trace.questions / len(y), accuracy, windows, seconds, simple, advisers=found)
 
     def _given(self, each: Algorithm) -> dict[str, Any]:
         return self.hyperparameters.get(each.name, {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ...contracts.abilities import LearningAdviser, provides
 from ...errors import InputError
 from ...multi_label import MultiLabel
 from ...rules import PromiseRule
 from ...sampler import Sampler
 from ...trace.trace import Trace
 from ...validation import check_count, check_flag, check_seed
+from .advice_rows import advice_of_run, rows_at
 from .cluster import workers_of
 from .known_margins import KnownMargins
 from .label_order import order_warning
@@ -266,36 +265,17 @@ class _PromiseWork:
 
     def run(self, rule: PromiseRule, k: int) -> _Run:
         """Play the stream with the seed of repeat k."""
-        X, y, advice = self.X, self.y, self.advice
+        X, y, order = self.X, self.y, None
         if self.shuffle:
             order = np.random.default_rng([self.seed, k]).permutation(len(y))
-            X, y = _rows_at(X, order), _rows_at(y, order)
-            advice = None if advice is None else {name: _said_at(said, order) for name, said in advice.items()}
+            X, y = rows_at(X, order), rows_at(y, order)
         made = _promising(self.sampler, rule, self.seed + k)
-        trace = made.run(X, y) if advice is None else made.run(X, y, advice=_own(advice))
+        advice = {} if self.advice is None else {"advice": advice_of_run(self.advice, order)}
+        trace = made.run(X, y, **advice)
         wrong = trace.mistaken if rule.within is None else np.abs(trace.margin - np.asarray(y, float)) > rule.within
         promise = made.promise
         predicted = ~(trace.queried | trace.withheld)
         return _Run(trace.questions, promise.delivered, int((wrong & predicted).sum()), promise.certified)
-
-
-def _rows_at(values: Any, order: np.ndarray) -> Any:
-    """Rows of an array, a matrix, a table or a list in this order."""
-    if isinstance(values, (list, tuple)):
-        return [values[i] for i in order.tolist()]
-    return values.iloc[order] if hasattr(values, "iloc") else values[order]
-
-
-def _said_at(said: Any, order: np.ndarray) -> Any:
-    """What an adviser says of rows in this order: labels, labels with confidences, or probabilities."""
-    if provides(said, LearningAdviser):
-        return said
-    return tuple(_rows_at(part, order) for part in said) if isinstance(said, tuple) else _rows_at(said, order)
-
-
-def _own(advice: Mapping[str, Any]) -> dict[str, Any]:
-    """Advice for one run, whose advisers that learn learn in no other."""
-    return {name: deepcopy(said) if provides(said, LearningAdviser) else said for name, said in advice.items()}
 
 
 def _check_new(sampler: Any) -> None:

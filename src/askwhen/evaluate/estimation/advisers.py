@@ -121,6 +121,23 @@ class AdviserAccuracy:
             f"{self.name} is right in more than {TOO_GOOD:.1%} of its answers; check that it does not know the label."
         )
 
+    @property
+    def change(self) -> str:
+        """That it was better or worse in the last rounds than over all, in a sentence; empty where that is not known.
+
+        It compares the interval of each window with that of all rounds. For a test with a given probability of a false
+        alarm, see ``alarm``.
+        """
+        for length, late in sorted(self.accuracy.windows.items()):
+            last = f"its last {length:,} answers"
+            if late.high < self.overall.low:
+                worse = f"right in at most {late.high:.1%} of {last}, and in {self.overall.low:.1%} or more of all"
+                return f"{self.name} has become worse: {worse}."
+            if late.low > self.overall.high:
+                better = f"right in at least {late.low:.1%} of {last}, and in {self.overall.high:.1%} or less of all"
+                return f"{self.name} has become better: {better}."
+        return ""
+
     def alarm(self, level: float, recent: int = RECENT, *, confidence: float = 0.95) -> Alarm:
         """Whether its accuracy has fallen below a level, as :func:`askwhen.evaluate.alarm` tells it of a sampler.
 
