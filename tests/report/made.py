@@ -4,8 +4,9 @@ import dataclasses
 
 import numpy as np
 
+import askwhen as aw
 from askwhen import Trace
-from askwhen.evaluate import Accuracy, Curve, Estimate, Progress
+from askwhen.evaluate import Accuracy, AdviserCell, AdviserEstimate, Curve, Estimate, Progress, progressive
 from askwhen.evaluate.comparison.comparing import Cell, Comparison
 
 FACTS = {"file": "stream.csv", "seed": "7"}
@@ -101,6 +102,38 @@ REFITTED = [
     for model in ("logistic regression", "gradient boosting")
     for rule in ("at random", "by margin")
 ]
+
+
+def advisers_of(y, window=50):
+    """Nine advisers of a run with these labels: one falls, one is mostly silent, and one may know the label."""
+    rng = np.random.default_rng(9)
+    n = len(y)
+    names = [
+        "gpt",
+        "falls & <rises>",
+        "a long name of an adviser that says little",
+        "leak",
+        *(f"a{k}" for k in range(5)),
+    ]
+    says = {name: np.where(rng.random(n) < 0.8, y, -y) for name in names}
+    says[names[1]] = np.where(rng.random(n) < np.where(np.arange(n) < n // 2, 0.95, 0.1), y, -y)
+    says[names[2]] = np.where(rng.random(n) < 0.1, says[names[2]], np.nan)
+    says[names[3]] = y
+    sampler = aw.Sampler(rule=aw.FixedRate(0.9), seed=1, labels=(-1, 1), advisers=names)
+    X = np.zeros((n, 1))
+    return progressive(sampler, [(X, y, None, says)], window=window).advisers
+
+
+def with_advisers(comparison):
+    """The same comparison with two advisers, of which one is often silent."""
+    windows = np.full(len(comparison.rounds), 0.75)
+    gone = np.where(np.arange(len(windows)) < 9, 0.5, np.nan)
+    some = [AdviserEstimate("default", part, 0.74, 0.6, 0.85, 4) for part in comparison.shares]
+    few = [AdviserEstimate("default", part, np.nan, 0.2, 0.8, 5) for part in comparison.shares]
+    cells = [AdviserCell("gpt", 0.75, 0.0, windows, some), AdviserCell("old & <new>", 0.5, 0.7, gone, few)]
+    first = comparison.cells[0]
+    alone = dataclasses.replace(first, algorithm=f"{first.algorithm}, without advice")
+    return dataclasses.replace(comparison, advisers=cells, baselines=[*comparison.baselines, alone])
 
 
 def with_refitted(comparison, left_out=()):

@@ -1,11 +1,13 @@
 """The pages as a browser shows them: nothing fetched, nothing cut, nothing pale."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import askwhen as aw
 from askwhen.report import picture, promise_picture, write_comparison, write_promise_curve, write_run
-from tests.report.made import COMMAND, progress_of, trace_of, twelve, with_refitted
+from tests.report.made import COMMAND, advisers_of, progress_of, trace_of, twelve, with_advisers, with_refitted
 
 FACTS = {"file": "/a/path/without/any/space/" + "in_it" * 40 + ".csv", "name" * 30: "value " * 60, "seed": "7"}
 WIDTHS = (1400, 800, 380)
@@ -62,6 +64,7 @@ def folder(tmp_path_factory):
     progress = aw.evaluate.progressive(aw.Sampler(rule=rule, seed=7), chunks, window=50)
     trace = aw.Sampler(rule=rule, seed=7).run(X, y)
     progress.switches.extend([400, 1700])
+    progress = dataclasses.replace(progress, advisers=advisers_of(y))
     levels = [f"c = {10**k:,}" for k in range(trace.drift_weights.shape[1])]
     write_run(made / "run.html", progress, trace, title="A run " + "x" * 90, budget=0.1, levels=levels, **more)
     curve = aw.evaluate.promise_curve(trace, rate=0.1)
@@ -71,7 +74,7 @@ def folder(tmp_path_factory):
     write_run(made / "regressor.html", progress_of(trace, 9999, regression=True), trace, title="Errors", **more)
     trace = trace_of(1, margin=np.nan)
     write_run(made / "tiny.html", progress_of(trace, 1, known=False), trace, title="One round", **more)
-    write_comparison(made / "comparison.html", with_refitted(twelve()), title="Twelve", **more)
+    write_comparison(made / "comparison.html", with_advisers(with_refitted(twelve())), title="Twelve", **more)
     (made / "picture.svg").write_text(picture(twelve(), 0.1, title="Over time"), encoding="utf-8")
     return made
 

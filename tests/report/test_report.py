@@ -14,7 +14,18 @@ from askwhen.errors import InputError
 from askwhen.evaluate import PromiseCurve, PromiseHistory, PromisePoint, Refitted
 from askwhen.report import picture, promise_picture, write_comparison, write_promise_curve, write_run
 from askwhen.report.run import by_view
-from tests.report.made import COMMAND, FACTS, REFITTED, comparison_of, progress_of, trace_of, twelve, with_refitted
+from tests.report.made import (
+    COMMAND,
+    FACTS,
+    REFITTED,
+    advisers_of,
+    comparison_of,
+    progress_of,
+    trace_of,
+    twelve,
+    with_advisers,
+    with_refitted,
+)
 
 HOSTILE = "<script>alert(1)</script> & \"quotes\" 'too' \x00 \ud800"
 
@@ -464,3 +475,33 @@ def test_a_plan_has_its_points_as_a_chart_and_as_a_table(path, rate):
     drawn = promise_picture(curve, title="Errors & questions")
     assert "Errors &amp; questions" in drawn
     assert check_pictures(drawn)
+
+
+def test_a_run_shows_its_advisers_with_what_is_known_of_them(path):
+    trace = trace_of(3000)
+    y = np.where(np.random.default_rng(4).random(3000) < 0.5, 1, -1)
+    found = advisers_of(y, 1000)
+    progress = dataclasses.replace(progress_of(trace, 1000), advisers=found)
+    text = run_text(path, trace, progress)
+    pictures = check_pictures(text)
+    assert any("Accuracy of advisers over time" in each for each in pictures)
+    shown, gpt = plain(text), next(each for each in found if each.name == "gpt")
+    overall, late = gpt.found.overall, gpt.found.accuracy.windows[1000]
+    row = f"gpt {overall.value:.1%} {gpt.accuracy:.1%} {late.low:.1%} to {late.high:.1%}"
+    assert row in shown
+    assert f"{gpt.found.random_labels:,} 100.0%" in shown
+    assert "falls & <rises> has become worse: right in at most" in shown
+    assert "leak is right in more than 99.5% of its answers" in shown
+    assert f'aria-label="{overall.low:.1%} to {overall.high:.1%}"' in text
+    assert "Advisers" not in plain(run_text(path, trace, progress_of(trace, 1000)))
+
+
+def test_a_comparison_shows_its_advisers(path):
+    text = comparison_text(path, with_advisers(comparison_of(["default", "random"])))
+    check_pictures(text)
+    shown = plain(text)
+    assert "gpt 75.0% 100.0% default 5% 74.0% 4 of 5" in shown
+    assert "old & <new> 50.0% 30.0% default 5% not known yet 5 of 5" in shown
+    assert "gpt alone 75.0%" in text
+    assert "default, without advice" in shown
+    assert "Advisers" not in plain(comparison_text(path, comparison_of(["default"])))

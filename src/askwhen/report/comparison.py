@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..errors import InputError
-from ..evaluate.comparison.baselines import EVERYTHING, LAST, MAJORITY
+from ..evaluate.comparison.baselines import EVERYTHING, LAST, MAJORITY, WITHOUT_ADVICE
 from ..evaluate.comparison.comparing import Cell, Comparison
+from . import advisers
 from .figures import document
 from .otherwise import of_comparison, short_name
 from .page import WIDE, boxed, entry, figure, origin, page, section, warning
@@ -18,6 +19,7 @@ from .svg import Axis, Plot, Size, escape, swatch, text_width
 
 POINTS = 250
 SIMPLE = (MAJORITY, LAST)
+ALONE = " alone"
 HEADS = ("algorithm", "wanted", "accuracy", "± 95%", "asked", "interval", "seconds", "parameters")
 
 
@@ -30,6 +32,7 @@ def comparison_page(comparison: Comparison, title: str, facts: Mapping[str, str]
         warning(comparison.order_warning),
         _against_labels(comparison, shares) if len(shares) > 1 else "",
         of_comparison(comparison),
+        advisers.of_comparison(comparison),
         _over_time(comparison, shares or [1.0]),
         _results(comparison, shares),
         *origin(facts, command),
@@ -79,19 +82,24 @@ def _series(comparison: Comparison, cell: Cell) -> int:
         return -1 - SIMPLE.index(cell.algorithm)
     if cell.refits is not None:
         return -1 - len(SIMPLE) - list(_firsts(comparison.refitted)).index(cell.algorithm)
+    if cell.algorithm.endswith((ALONE, WITHOUT_ADVICE)):
+        names = [WITHOUT_ADVICE, *(each.name + ALONE for each in comparison.advisers)]
+        at = next(k for k, name in enumerate(names) if cell.algorithm.endswith(name))
+        return -1 - len(SIMPLE) - len(_firsts(comparison.refitted)) - at
     return comparison.algorithms.index(cell.algorithm.removesuffix(f", {EVERYTHING}"))
 
 
 def _name(cell: Cell) -> str:
     if cell.refits is not None:
         return short_name(cell.algorithm)
-    plain_name = cell.share < 1 or cell.algorithm == MAJORITY or cell.algorithm.endswith(EVERYTHING)
+    plain_name = cell.share < 1 or cell.algorithm == MAJORITY or cell.algorithm.endswith((EVERYTHING, ALONE))
     return cell.algorithm if plain_name else f"{cell.algorithm} (all labels)"
 
 
 def _kind(cell: Cell) -> str:
     """The kind of a line: thin for what is given every label, or learns nothing."""
-    return "thin" if cell.share >= 1 or cell.algorithm in SIMPLE or cell.refits is not None else "line"
+    simple = cell.algorithm in SIMPLE or cell.algorithm.endswith(WITHOUT_ADVICE)
+    return "thin" if cell.share >= 1 or simple or cell.refits is not None else "line"
 
 
 def _entry(comparison: Comparison, cell: Cell, *, marker: bool = False) -> str:
@@ -102,7 +110,16 @@ def _entry(comparison: Comparison, cell: Cell, *, marker: bool = False) -> str:
 def _drawn(comparison: Comparison) -> list[Cell]:
     """Algorithms, refitted models and baselines, but for "last label told" with every label: that is in the table."""
     simple = [cell for cell in comparison.baselines if cell.share < 1 or cell.algorithm != LAST]
-    return comparison.cells + comparison.refitted + simple
+    return comparison.cells + comparison.refitted + simple + _alone(comparison)
+
+
+def _alone(comparison: Comparison) -> list[Cell]:
+    """Each adviser by itself, which asks for no label."""
+    return [
+        Cell(each.name + ALONE, {}, 1.0, np.zeros(1), np.array([each.accuracy]), each.windows[None], math.nan)
+        for each in comparison.advisers
+        if math.isfinite(each.accuracy)
+    ]
 
 
 def _mean(values: np.ndarray) -> float:
@@ -155,7 +172,7 @@ def _against_labels(comparison: Comparison, shares: list[float]) -> str:
 
     read = "Higher is better, further left is cheaper; bars are 95% intervals of the mean over the repeats."
     if full:
-        read += " Horizontal lines are given every label."
+        read += " Horizontal lines are given every label" + (", or ask for none." if comparison.advisers else ".")
     name = "Accuracy against labels"
     legend = [_entry(comparison, cell, marker=True) for cell in _firsts(cells).values()]
     return section(name, read, figure(name, _ranking(cells), draw, legend, _sizes(len(legend)), direct=True))
@@ -199,6 +216,7 @@ def _over_time(comparison: Comparison, shares: list[float]) -> str:
         otherwise = [cell for cell in comparison.refitted if math.isclose(cell.share, part, rel_tol=1e-9)]
         cells += sorted(otherwise, key=lambda cell: -cell.mean)[:1]  # the best: more lines could not be told apart
         cells += [cell for cell in baselines if cell.share in (part, 1.0)]
+        cells += _alone(comparison)
         name = f"{wanted(part)} of the labels" if part < 1 else "All labels"
         legend = [_entry(comparison, cell) for cell in cells]
 

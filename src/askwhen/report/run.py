@@ -12,7 +12,7 @@ from ..evaluate.comparison.baselines import EVERYTHING, MAJORITY, MEAN
 from ..evaluate.estimation.estimate import Estimate
 from ..evaluate.progress import Progress
 from ..trace.trace import Trace
-from . import promise
+from . import advisers, promise
 from .class_tables import classes, confusion, matrix_of
 from .otherwise import of_run, points
 from .page import HALF, details, entry, figure, note, origin, page, section, table, warning
@@ -53,6 +53,7 @@ def run_page(
         *promise.of_run(progress, trace),
         _scores(progress, switches),
         of_run(progress),
+        advisers.of_run(progress),
         _baselines(progress, words) if progress.baselines else "",
         *([classes(progress), confusion(progress)] if progress.classes is not None else []),
         _two_labels(progress, words),

@@ -135,6 +135,7 @@ h2,h3,.read,thead{{break-after:avoid}}section,.grid2,.tiles{{margin-bottom:14px}
 .tile{{grid-column:span 3}}.tile.big{{grid-column:span 4}}
 details{{display:none}}.scroll{{overflow:visible}}
 table{{font-size:.85rem}}th,td{{padding:3px 5px}}td .range{{width:80px}}td.wrap{{min-width:0}}
+.dense th,.dense td{{white-space:normal}}
 *{{print-color-adjust:exact;-webkit-print-color-adjust:exact}}}}
 """
 
