@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .command import Output
@@ -10,11 +11,12 @@ if TYPE_CHECKING:
     from ..data.schema import Schema
 
 
-def show_columns(out: Output, file: str, reading: dict[str, Any]) -> None:
-    """Print what each column of a file would be taken for."""
+def show_columns(out: Output, file: str, reading: dict[str, Any], advice: Sequence[Any] = ()) -> None:
+    """Print what each column of a file would be taken for; those of advisers are no features."""
+    from ..workflows.advice_columns import without_columns
     from ..workflows.columns import columns_of
 
-    _print(out, columns_of(file, reading))
+    _print(out, columns_of(file, without_columns(file, reading, advice)))
 
 
 def show_columns_of_model(out: Output, model: str) -> None:

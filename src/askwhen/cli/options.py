@@ -271,18 +271,9 @@ class AdviceOption(click.ParamType[Any]):
                 param,
                 ctx,
             )
-        return Advice((name.strip(), label.strip(), confidence.strip() or None))
+        from ..workflows.advice_columns import AdviceColumn
 
-
-class Advice(tuple[Any, ...]):
-    """An adviser and its columns."""
-
-    __slots__ = ()
-
-    @property
-    def given(self) -> str:
-        """As in gpt=answer:confidence."""
-        return f"{self[0]}={self[1]}" + (f":{self[2]}" if self[2] else "")
+        return AdviceColumn(name.strip(), label.strip(), confidence.strip() or None)
 
 
 ADVICE = click.option(

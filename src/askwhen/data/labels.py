@@ -35,6 +35,20 @@ def words_of(seen: set[str], positive: Any) -> tuple[str, str] | None:
     return None if (negative, word) == ("-1", "1") else (negative, word)
 
 
+def is_coded(words: tuple[str, str]) -> bool:
+    """Whether two labels say by themselves which is the positive one, as no and yes do."""
+    return all(_written(word) in _WORDS for word in words)
+
+
+def sign_of_word(text: str) -> float:
+    """-1 or +1 of a text that says which it is, as no and yes, or 0 and 1.0, do; KeyError for any other one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return _WORDS[_written(text)]
+    return _WORDS[_written(number)]
+
+
 def plain(values: list[Any]) -> np.ndarray:
     """Labels or times as an array in which booleans, numbers and texts stay different."""
     kinds = {bool if isinstance(v, bool) else str if isinstance(v, str) else float for v in values}

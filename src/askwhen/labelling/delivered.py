@@ -33,6 +33,7 @@ def delivered_labels(
     given: Sequence[StoredAnswer],
     classes: Sequence[str],
     content: Callable[[dict[str, Any]], str] | None = None,
+    advice: Callable[[int], Any] | None = None,
 ) -> Iterator[DeliveredLabel]:
     """Play the rounds of a session again, with its answers, and yield the label of every row that it has reached.
 
@@ -46,6 +47,8 @@ def delivered_labels(
         The answers, and the labels.
     content : callable, optional
         Gives the content of a record, as for the session: one that was answered before takes that answer.
+    advice : callable, optional
+        Gives what advisers say of a row, as for the session.
     """
     answers = {answer.row: answer.label for answer in given}
     words = dict(zip(classes, sampler.classes or (), strict=True))
@@ -55,13 +58,14 @@ def delivered_labels(
     for row, (x, record) in enumerate(rows):
         if waits:
             return
+        said = None if advice is None else advice(row)
         about = "" if content is None else content(record)
         if about in known and row not in answers:
             label = known[about]
-            sampler.tell(sampler.play(x, decision="certain").ask, words[label])
+            sampler.tell(sampler.play(x, decision="certain", advice=said).ask, words[label])
             yield DeliveredLabel(row, label, PERSON, None)
             continue
-        ask = sampler.ask(x)
+        ask = sampler.ask(x, advice=said)
         if not ask.query:
             label = "" if ask.delivered is None else names[ask.delivered]
             yield DeliveredLabel(row, label, MODEL if label else "", ask.certainty if label else None)

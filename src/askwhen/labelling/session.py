@@ -60,6 +60,8 @@ class Labelling:
     content : callable, optional
         Gives the content of a record. A record whose content was answered before then takes that answer, in a round
         that asks for certain, at no cost to the budget; the sampler must be a ``Sampler``.
+    advice : callable, optional
+        Gives what advisers say of a row, by its number, for a ``Sampler`` with advisers. It is not shown to people.
 
     Attributes
     ----------
@@ -76,9 +78,12 @@ class Labelling:
         model: str | os.PathLike[str],
         about: dict[str, Any] | None = None,
         content: Callable[[dict[str, Any]], str] | None = None,
+        advice: Callable[[int], Any] | None = None,
     ) -> None:
+        # One parameter for each thing that a session is made of; they are documented by name.
         self._about = {} if about is None else about
         self._content = content
+        self._advice = advice
         self._rows = rows
         self._fresh = fresh
         self._answers = answers
@@ -89,6 +94,8 @@ class Labelling:
         self._settings = repr((classes, _without_length(fresh.parts), fresh.seed)).replace(", length=None", "")
         if content is not None:
             self._settings += " with repeats"
+        if advice is not None:
+            self._settings += f" with advice {self._about.get('advice')!r}"
         strange = next((answer for answer in answers.given if answer.label not in ("", *classes)), None)
         if strange is not None:
             raise InputError(
@@ -194,9 +201,10 @@ class Labelling:
             label = None if row < self.sampler.round else self._known_label(row, record)
             if label is not None:
                 sampler: Any = self.sampler
-                self._learn(ShownInstance(row, record, sampler.play(x, decision="certain").ask), label)
+                played = sampler.play(x, decision="certain", **self._advised(row))
+                self._learn(ShownInstance(row, record, played.ask), label)
                 continue
-            ask = waiting.get(row) if row < self.sampler.round else self.sampler.ask(x)
+            ask = waiting.get(row) if row < self.sampler.round else self.sampler.ask(x, **self._advised(row))
             if ask is None or not ask.query:
                 self.unused += row in given
                 continue
@@ -207,6 +215,10 @@ class Labelling:
             else:
                 self._open = question
         return self._open
+
+    def _advised(self, row: int) -> dict[str, Any]:
+        """What advisers say of a row, as an argument of a round."""
+        return {} if self._advice is None else {"advice": self._advice(row)}
 
     def answer(self, label: str) -> None:
         """Give the label of the open question; an empty one skips it."""

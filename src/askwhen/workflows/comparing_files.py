@@ -14,6 +14,8 @@ from ..evaluate import Comparison, Tried
 from ..evaluate.comparison.refitted import require_models
 from ..prepare import Prepare
 from ..report import write_comparison
+from ..sampler import Sampler
+from .advice_columns import AdviceColumn, advice_in, without_columns
 from .observer import Observer, moving
 from .outputs import check_outputs
 from .source import Source, class_names, share_of
@@ -44,7 +46,10 @@ class _Options:
 
 @dataclass(frozen=True)
 class CompareOptions(_Options):
-    """Options of a comparison; ``report`` is an HTML file to write, and ``command`` the command that it names."""
+    """Options of a comparison; ``report`` is an HTML file to write, and ``command`` the command that it names.
+
+    ``advice`` are columns of the file in which advisers say what the labels are.
+    """
 
     repeats: int = 20
     shuffle: bool = False
@@ -52,6 +57,7 @@ class CompareOptions(_Options):
     baselines: bool = False
     report: str | None = None
     command: str = ""
+    advice: Sequence[AdviceColumn] = ()
 
 
 @dataclass(frozen=True)
@@ -90,10 +96,12 @@ def compare(
     check_outputs(file, report=options.report)
     if options.baselines:
         require_models("compare")
+    reading = without_columns(file, reading, options.advice)
     source = _source(file, reading, _class_list("compare", options.classes, reading))
     source.announce(observer.say)
     hyperparameters = _by_algorithm(options.settings, algorithms)
     X, y = source.load_known()
+    advised = Sampler(classes=source.classes)
     with observer.progress(f"comparing on {len(y):,} instances", 1) as move:
         found = evaluate.compare(
             X,
@@ -110,6 +118,7 @@ def compare(
             cluster=options.cluster,
             watch=moving(move),
             baselines=options.baselines,
+            advice=advice_in(file, source, options.advice, advised),
         )
     result = CompareResult(found, len(y))
     observer.results(result)

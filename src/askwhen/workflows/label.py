@@ -24,6 +24,7 @@ from ..prepare import Prepare
 from ..rules import BudgetRule
 from ..sampler import Sampler
 from . import notes as notes_of_models
+from .advice_columns import AdviceColumn, AdviceColumns, known_columns, without_columns
 from .observer import Say, silent
 from .outputs import check_outputs
 from .source import Source, arguments, promise_of, share_of
@@ -84,6 +85,9 @@ class LabelOptions:
         The random seed, and whether instances are taken as they are, without scaling them.
     ask_repeats : bool
         Ask also about rows with the same content as one that was answered, which otherwise take that answer.
+    advice : sequence of AdviceColumn
+        Columns of the file in which advisers say what the labels are; they are not shown to the annotator. By default
+        those of an earlier session.
     """
 
     classes: Sequence[str] = ("no", "yes")
@@ -96,6 +100,7 @@ class LabelOptions:
     seed: int = 0
     raw: bool = False
     ask_repeats: bool = False
+    advice: Sequence[AdviceColumn] = ()
 
 
 class LabelResult(NamedTuple):
@@ -141,13 +146,20 @@ def label_file(
     answers = f"{stem}.labels.csv" if options.answers is None else options.answers
     written = answers if isinstance(answers, str) else None
     check_outputs(file, model=model, answers=written, prodigy=options.prodigy, delivered=options.delivered)
-    fresh = _sampler_with(_rule(options, Source(file, reading)), options)
+    before = notes_of_models.read(model).advice if Path(model).exists() else []
+    given = options.advice or known_columns(file, reading, before, say)
+    reading = without_columns(file, reading, given)
+    names = [each.name for each in given]
+    fresh = _sampler_with(_rule(options, Source(file, reading)), options, names)
     reading = _as_before(model, reading, file)
+    said = AdviceColumns(file, reading, given, fresh, _pair_of(options.classes)).of_row if given else None
     store = Answers(answers) if isinstance(answers, str) else answers
     columns = _Columns(reading)
     repeats = not options.ask_repeats and (notes_of_models.read(model).repeats if Path(model).exists() else True)
     if repeats:
         columns.about["repeats"] = True
+    if given:
+        columns.about["advice"] = [list(each) for each in given]
     session = Labelling(
         lambda skip, passed: _records(file, reading, columns, skip=skip, passed=passed),
         fresh,
@@ -156,6 +168,7 @@ def label_file(
         model,
         about=columns.about,
         content=columns.content if repeats else None,
+        advice=said,
     )
     if store.given:
         say(f"Going on after {len(store.given)} answers in {store.name}.")
@@ -170,8 +183,8 @@ def label_file(
         write_prodigy(options.prodigy, file, reading | {"text": columns.texts}, store.given, options.classes)
     if options.delivered is not None:
         rule = cast(Any, session.sampler).rule  # the saved one: for a file that has grown, fresh knows another length
-        again, content = _sampler_with(rule, options), columns.content if repeats else None
-        labels = delivered_labels(_records(file, reading, columns), again, store.given, options.classes, content)
+        again, content = _sampler_with(rule, options, names), columns.content if repeats else None
+        labels = delivered_labels(_records(file, reading, columns), again, store.given, options.classes, content, said)
         write_delivered(options.delivered, labels)
     if session.unused:
         say(f"{session.unused} answers were not learnt from: with these settings their rows are not asked about.")
@@ -192,12 +205,17 @@ def _as_before(model: str, reading: dict[str, Any], file: str) -> dict[str, Any]
     return found | ({} if note.names is None else {"names": note.names})
 
 
-def _sampler_with(rule: Rule, options: LabelOptions) -> Sampler:
+def _pair_of(classes: Sequence[str]) -> tuple[str, str] | None:
+    """What -1 and +1 stand for, if there are two labels."""
+    return (classes[0], classes[1]) if len(classes) == 2 else None
+
+
+def _sampler_with(rule: Rule, options: LabelOptions, advisers: list[str]) -> Sampler:
     """A sampler that has learnt nothing."""
     several = list(options.classes) if len(options.classes) > 2 else None
     prepare = None if options.raw else Prepare()
     learner = Mixture(classes=None if several is None else len(several))
-    return Sampler(learner, rule, prepare=prepare, seed=options.seed, classes=several)
+    return Sampler(learner, rule, prepare=prepare, seed=options.seed, classes=several, advisers=advisers or None)
 
 
 class _Columns:
@@ -226,8 +244,9 @@ class _Columns:
             self.summary = schema.summary()
 
 
-def text_columns(file: str, reading: dict[str, Any]) -> tuple[str, ...]:
-    """The columns of a file that are taken for texts."""
+def text_columns(file: str, reading: dict[str, Any], advice: Sequence[AdviceColumn] = ()) -> tuple[str, ...]:
+    """The columns of a file that are taken for texts, without those of advisers."""
+    reading = without_columns(file, reading, advice)
     columns = _Columns(reading)
     with closing(_records(file, reading, columns)) as records:
         next(records, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from ..data.formats import is_known
@@ -28,7 +28,7 @@ class Note(NamedTuple):
 
     ``offset`` is how many more instances were skipped than rounds had been played. ``source`` is the identity of the
     file, by which a resumed run knows whether its rows were played already. ``repeats`` says whether rows whose content
-    was answered before took that answer.
+    was answered before took that answer. ``advice`` has the name and the columns of each adviser.
     """
 
     reading: dict[str, Any] = {}  # noqa: RUF012, it is never changed
@@ -41,10 +41,11 @@ class Note(NamedTuple):
     schema: Schema | None = None
     is_known: bool = False
     repeats: bool = False
+    advice: list[list[Any]] = []  # noqa: RUF012, it is never changed
 
 
-def written(source: Source, identity: dict[str, Any] | None, offset: int) -> str:
-    """The note of a sampler that has learnt from this source."""
+def written(source: Source, identity: dict[str, Any] | None, offset: int, advice: Sequence[Sequence[Any]] = ()) -> str:
+    """The note of a sampler that has learnt from this source, with the advice in these columns."""
     used = source.reading | source.found
     reading = {name: used[name] for name in (*_OF_FEATURES, *_OF_FILE) if used.get(name)}
     facts: dict[str, Any] = {
@@ -58,6 +59,8 @@ def written(source: Source, identity: dict[str, Any] | None, offset: int) -> str
         facts["schema"] = to_json(source.schema)
     if source.places is not None:
         facts["places"] = source.places
+    if advice:
+        facts["advice"] = [list(each) for each in advice]
     if identity is not None:
         facts["source"] = identity
     return json.dumps(facts)

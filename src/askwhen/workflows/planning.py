@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from ..evaluate import PromiseCurve
 from ..report import promise_picture, write_promise_curve
 from ..report.page import write
 from ..sampler import Sampler
-from .advice_columns import AdviceColumn, AdviceColumns, without_columns
+from .advice_columns import AdviceColumn, advice_in, without_columns
 from .observer import Observer, moving
 from .outputs import check_outputs
 from .run import RunOptions, begin, parts_of, set_target
@@ -64,7 +64,7 @@ def plan(
     check_outputs(file, report=options.report, picture=options.picture)
     if file == "-":
         raise ArgumentsError("the standard input can be read only once; give a file.", owner="plan")
-    reading = without_columns(reading, options.advice)
+    reading = without_columns(file, reading, options.advice)
     chosen = RunOptions(
         algorithm=options.algorithm,
         hyperparameters=options.hyperparameters,
@@ -92,7 +92,7 @@ def plan(
             repeats=options.repeats,
             shuffle=options.shuffle,
             seed=options.seed,
-            advice=_advice(file, source, options, sampler, X, y),
+            advice=advice_in(file, source, options.advice, sampler),
             watch=moving(move),
             cluster=options.cluster,
         )
@@ -100,16 +100,6 @@ def plan(
     observer.results(result)
     _write(file, source, options, result)
     return result
-
-
-def _advice(file: str, source: Source, options: PlanOptions, sampler: Sampler, X: Any, y: Any) -> dict[str, Any] | None:
-    """What advisers say of all rows."""
-    if not options.advice:
-        return None
-    columns = AdviceColumns(file, source.reading | source.found, options.advice, sampler)
-    chunks: Iterator[tuple[Any, ...]] = columns.beside(iter([(X, y)]), 0)
-    found: dict[str, Any] = next(chunks)[3]
-    return found
 
 
 def _write(file: str, source: Source, options: PlanOptions, result: PlanResult) -> None:

@@ -33,7 +33,7 @@ def load(path: str | os.PathLike[str]) -> Sampler:
     return (OneVsRest if "one_vs_rest" in header else Sampler).load(path)
 
 
-def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np.ndarray]:
+def predictions(sampler: SamplerLike, X: Any, words: Any = None, advice: Any = None) -> dict[str, np.ndarray]:
     """Columns with one prediction for each row of X; nothing is learnt.
 
     Parameters
@@ -44,6 +44,8 @@ def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np
         The instances.
     words : (negative, positive), optional
         What -1 and +1 stand for; by default themselves.
+    advice : dict, optional
+        What advisers say, as for ``predict``.
 
     Returns
     -------
@@ -62,8 +64,9 @@ def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np
     >>> found["label"].tolist(), bool((found["probability"] > 0.5).all())
     (['ham', 'spam'], True)
     """
+    more = {} if advice is None else {"advice": advice}
     with owned_by("predictions"):
-        p = sampler.margins(X)
+        p = sampler.margins(X, **more)
     if sampler.classes is None:
         return {"value": p}
     several = p.ndim == 2
@@ -72,7 +75,7 @@ def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np
     best = np.where(p > 0.0, 1, 0) if not several else each.argmax(axis=1)
     row = np.arange(len(best))
     found = {"label": np.array(classes)[best], "margin": each[row, best] if several else p}
-    chance = sampler.probabilities(X)
+    chance = sampler.probabilities(X, **more)
     found["probability"] = chance[row, best] if several else np.where(best == 1, chance, 1.0 - chance)
     if several:
         found |= {f"margin_{label}": each[:, k] for k, label in enumerate(classes)}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InputError, argument
 from . import notes
+from .advice_columns import AdviceColumn, AdviceColumns, known_columns, without_columns
 from .observer import Observer
 from .outputs import check_outputs
 from .predict import load, predictions
@@ -33,12 +34,15 @@ class PredictOptions:
         Number of rows to skip.
     chosen : names
         The arguments in ``reading`` that the user chose.
+    advice : sequence of AdviceColumn
+        Columns of the file in which advisers say what the labels are; by default those that the sampler has had.
     """
 
     out: str | None = None
     rest: bool = False
     skip: int | None = None
     chosen: Collection[str] = ()
+    advice: Sequence[AdviceColumn] = ()
 
 
 class PredictResult(NamedTuple):
@@ -69,12 +73,17 @@ def predict_file(
     if options.out is not None and Path(options.out).exists() and Path(options.out).samefile(model):
         raise InputError(f"{argument('out', options.out)} is the model; give it a name of its own.")
     sampler, note = load(model), notes.read(model)
+    if options.advice and getattr(sampler, "advisers", None) is None:
+        raise InputError(f"{argument('advice')}: {Path(model).name} has learnt without advisers.", owner="predict")
+    reading = without_columns(file, reading, options.advice)
     read_as = notes.read_as(note, reading, options.chosen, file) | {"positive": None}
     if "label" not in options.chosen and read_as["label"] is not None:  # a file to predict need not have it
         read_as |= {"label": None}
     source = Source(file, read_as, "none")
     notes.expect(source, note, sampler)
     source.announce(observer.say)
+    given = options.advice or known_columns(file, source.reading, note.advice, observer.say)
+    said = AdviceColumns(file, source.reading, given, sampler, _pair_of(note)) if given else None
     played = sampler.round + note.offset if options.rest else 0
     first = played if options.skip is None else options.skip
     labels: Counter[str] = Counter()
@@ -83,7 +92,8 @@ def predict_file(
     with stopping.listening(), _writing(options.out, observer) as write, observer.progress(source.name, total) as move:
         for chunk in source.chunks(first, move):
             with of_file(source.name, first + rows):
-                found = predictions(sampler, chunk[0], note.words)
+                here = slice(first + rows, first + rows + chunk[0].shape[0])
+                found = predictions(sampler, chunk[0], note.words, None if said is None else said.of(here))
             n = len(next(iter(found.values())))
             write({"row": range(first + rows, first + rows + n), **found})
             rows += n
@@ -94,6 +104,11 @@ def predict_file(
     if stopping.stopped:
         raise KeyboardInterrupt
     return PredictResult(rows, first, labels)
+
+
+def _pair_of(note: notes.Note) -> Any:
+    """What -1 and +1 were in the file that was learnt from."""
+    return None if note.words is None or len(note.words) != 2 else tuple(note.words)
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..validation import short
 from . import notes
-from .advice_columns import AdviceColumn, AdviceColumns, without_columns
+from .advice_columns import AdviceColumn, AdviceColumns, beside, known_columns, without_columns
 from .checkpoints import Checkpoints, checkpoint_of, model_of, newest
 from .observer import Move, Observer, RunProgress, Say
 from .outputs import check_outputs, free_name
@@ -58,7 +58,8 @@ class RunOptions:
     resume : str, optional
         A saved sampler to continue from; where a killed run left a newer checkpoint of it, from that.
     advice : sequence of AdviceColumn
-        Columns of the file in which advisers say what the labels are; they are not learnt from as features.
+        Columns of the file in which advisers say what the labels are; they are not learnt from as features. A resumed
+        sampler takes those that it has had before, if none are given.
     seed_labels : str, optional
         A file of instances whose labels are known already, with the same columns: a new sampler learns all of them
         before its first round.
@@ -171,7 +172,7 @@ class _Run:
 
     def __init__(self, file: str, reading: dict[str, Any], options: RunOptions, observer: RunObserver) -> None:
         check_outputs(file, model=options.model, trace=options.trace, report=options.report)
-        reading = without_columns(reading, options.advice)
+        reading = without_columns(file, reading, options.advice)
         self.file, self.options, self.observer = file, options, observer
         self.resumed = None if options.resume is None else newest(options.resume)
         if self.resumed is None:
@@ -187,9 +188,7 @@ class _Run:
         if self.resumed is not None:
             notes.expect(self.source, note, self.sampler)
         self.source.announce(observer.say)
-        self.advice = None
-        if options.advice:
-            self.advice = AdviceColumns(file, self.source.reading, options.advice, self.sampler)
+        self.advice = options.advice or known_columns(file, self.source.reading, note.advice, observer.say)
         self.baselines = RunBaselines(self.sampler, observer) if options.baselines else None
         resume = options.resume
         self.saved = options.model or (model_of(resume) if resume else free_name(self.source.name, ".askwhen"))
@@ -200,6 +199,11 @@ class _Run:
             observer.say(
                 f"An earlier run left a checkpoint, {checkpoint_of(self.saved)}; to go on from it:\n  {command}"
             )
+
+    def _advice_columns(self) -> AdviceColumns:
+        """What advisers say, once it is known what the labels of the source are."""
+        source = self.source
+        return AdviceColumns(self.file, source.reading | source.found, self.advice, self.sampler, source.words)
 
     def _skip(self, note: notes.Note) -> int:
         """The number of rows to skip; a resumed sampler learns how many rows there are in all."""
@@ -219,7 +223,7 @@ class _Run:
         offset, say = 0 if self.file == "-" else self.skipped - self.begins, self.observer.say
 
         def note() -> str:
-            return notes.written(self.source, self.identity, offset)
+            return notes.written(self.source, self.identity, offset, self.advice)
 
         how = f"go on with\n  {self.observer.resume_command(self.saved, None)}"
         about = {"file": self.file, "command": self.options.command, "version": __version__}
@@ -245,8 +249,8 @@ class _Run:
                 chunks = stopping.pieces(_as_written(read, self.sampler))
                 chunks = self._often_enough(chunks)
                 chunks = chunks if self.baselines is None else self.baselines.holding(chunks)
-                if self.advice is not None:
-                    chunks = self.advice.beside(chunks, self.skipped, self.source.order)
+                if self.advice:
+                    chunks = beside(chunks, self._advice_columns, self.skipped, self.source.order)
                 made = files.play(chunks, watch, **scoring)
             took, stopped = time.perf_counter() - started, stopping.stopped
             if self.baselines is not None and not stopped:

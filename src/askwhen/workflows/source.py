@@ -366,6 +366,8 @@ def of_file(name: str, played: int) -> Iterator[None]:
     """Inside, an error about a row of a chunk names the file, and the instance by its number in it."""
     try:
         yield
+    except OfFileError:
+        raise
     except InputError as error:
         raise OfFileError(error, name, played) from error
 

@@ -9,6 +9,7 @@ import click
 from ..columns import show_columns
 from ..command import Output, command, command_line
 from ..options import (
+    ADVICE,
     BASELINES,
     CLASSES,
     CLUSTER,
@@ -42,6 +43,7 @@ from ..terminal.progress import say_if_compiling
 @click.option("--everything", is_flag=True, help="Also run each learner with all labels, as a baseline.")
 @BASELINES
 @CLASSES
+@ADVICE
 @CLUSTER
 @SETTINGS
 @SEED
@@ -71,7 +73,7 @@ def compare(
     askwhen compare elec2 --labels 1%,5%,10% --report elec2.html
     """
     if columns:
-        show_columns(out, file, reading)
+        show_columns(out, file, reading, options["advice"])
         return
     from ...workflows import comparing_files
     from ..terminal.observers import CompareTerminal

@@ -12,7 +12,7 @@ import askwhen as aw
 
 from ..columns import show_columns
 from ..command import Output, command, command_line, given_options
-from ..options import ERRORS, FORMAT, RAW, SEED, TABLES, WHAT_COLUMNS, Labels, Listed, reading
+from ..options import ADVICE, ERRORS, FORMAT, RAW, SEED, TABLES, WHAT_COLUMNS, Labels, Listed, reading
 from ..service_options import (
     ANNOTATOR,
     SERVER,
@@ -24,6 +24,8 @@ from ..service_options import (
     token,
 )
 from ..terminal import promises, service_tables, show
+from ..terminal.advisers import adviser_facts
+from ..terminal.intervals import interval_facts
 from ..terminal.keys import has_terminal
 from ..terminal.progress import say_if_compiling
 from ..terminal.screen import MORE, QUIT, SEARCH, SKIP, UNDO, Screen, fields, keys_of
@@ -69,6 +71,7 @@ _REPLY_SECONDS = 10.0
     metavar="FILE",
     help="With --errors: write every row's label, who gave it and how certain it is to this CSV file.",
 )
+@ADVICE
 @reading({"format": FORMAT, **TABLES})
 @WHAT_COLUMNS
 @click.option("--answers", metavar="FILE", help="File for the answers; by default FILE's name with .labels.csv.")
@@ -103,6 +106,9 @@ def label(
     question; quit whenever you like, and the same command continues where you stopped. To change an old answer, edit
     the file of answers: the next session rebuilds the sampler from it.
 
+    With --advice a language model or an old classifier helps to choose the rows and to predict the others. Its columns
+    are not shown: you are asked for your own opinion, by which it is measured too.
+
     With --server there is no FILE: the questions are those of a stream of a labelling service, and your token is in
     ASKWHEN_TOKEN. Every answer is on this machine's disk before it is sent, and sent again until the service has it.
 
@@ -121,8 +127,10 @@ def label(
     assert file is not None
     refuse_without_server("stream", "annotator", "outbox")
     if columns:
-        show_columns(out, file, reading)
+        show_columns(out, file, reading, options["advice"])
         return
+    if guess and options["advice"]:
+        raise click.UsageError("--guess would show you what the advice says; leave out one of the two.")
     classes: list[str] = options["classes"]
     if len(classes) < 2 or len(set(classes)) < len(classes) or not all(name.isprintable() for name in classes):
         raise click.UsageError("--classes takes two or more different labels with commas between, as in ham,spam.")
@@ -134,7 +142,7 @@ def label(
     from ...workflows.label import LabelOptions, label_file, text_columns
 
     say_if_compiling(out)
-    texts = text_columns(file, reading)
+    texts = text_columns(file, reading, options["advice"])
     annotator_here = _KeyboardAnnotator(out, Path(file).name, texts, keys_of(classes), classes, guess)
     found = label_file(file, annotator_here, reading, LabelOptions(**options), out.say)
     facts = _facts(found, classes) | {"prodigy": options["prodigy"]}
@@ -159,7 +167,8 @@ def _facts(found: LabelResult, classes: list[str]) -> dict[str, Any]:
         "rows_seen": found.sampler.round,
         "questions": found.sampler.questions,
         "labels": found.counts,
-        "accuracy": show.interval_facts(report.overall) if report.answered else None,
+        "accuracy": interval_facts(report.overall) if report.answered else None,
+        "advisers": adviser_facts(cast(Any, found.sampler)),
         "promise": None if found.promise is None else promises.promise_facts(_promise(found, classes)),
         "sentence": report.sentence(),
         "advice": report.advice(),

@@ -83,14 +83,12 @@ def plan(
     askwhen plan old-mails.csv --label spam --errors 2%,5%,10%
     """
     if columns:
-        show_columns(out, file, reading)
+        show_columns(out, file, reading, options["advice"])
         return
-    from ...workflows.advice_columns import AdviceColumn
     from ...workflows.planning import PlanOptions
     from ...workflows.planning import plan as plan_file
     from ..terminal.observers import PlanTerminal
 
     say_if_compiling(out)
-    options["advice"] = [AdviceColumn(*each) for each in options["advice"]]
     chosen = PlanOptions(hyperparameters=dict(settings), command=command_line(), **options)
     plan_file(file, reading, chosen, PlanTerminal(out, file, chosen))

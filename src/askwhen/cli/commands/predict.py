@@ -9,7 +9,7 @@ import click
 
 from ..columns import show_columns_of_model
 from ..command import Output, command, given_options
-from ..options import STREAMS, WHAT_COLUMNS, reading
+from ..options import ADVICE, STREAMS, WHAT_COLUMNS, reading
 from ..terminal.tables import facts_table
 
 _READING = {name: option for name, option in STREAMS.items() if name not in ("positive", "fold_labels")}
@@ -26,6 +26,7 @@ _READING = {name: option for name, option in STREAMS.items() if name not in ("po
 )
 @click.option("--rest", is_flag=True, help="Predict only the rows after those that the sampler has seen.")
 @click.option("--skip", type=click.IntRange(0), metavar="N", help="Skip the first N rows.")
+@ADVICE
 @reading(_READING)
 @WHAT_COLUMNS
 def predict(
@@ -35,6 +36,7 @@ def predict(
     target: str | None,
     rest: bool,
     skip: int | None,
+    advice: tuple[Any, ...],
     reading: dict[str, Any],
     columns: bool,
 ) -> None:
@@ -43,7 +45,8 @@ def predict(
     MODEL is what `askwhen run --model`, `askwhen label` or `save` in Python wrote; FILE is as in `askwhen run`, and
     needs no labels. The file is read with the options with which the sampler was trained, which need not be
     given again. Every row gets a label, its margin, and the probability of the label, estimated from the labels that
-    were asked for; nothing is learnt. --json prints lines of JSON.
+    were asked for; nothing is learnt. Advice is taken from the columns that it came from in training, unless --advice
+    names others. --json prints lines of JSON.
 
     \b
     askwhen label mails.csv --classes ham,spam
@@ -60,7 +63,7 @@ def predict(
         raise click.UsageError("give either --rest or --skip.")
     if target is not None and Path(target).suffix.lower() not in SUFFIXES:
         raise click.UsageError(f"--out takes a .csv, .ndjson or .parquet file, got {target}.")
-    chosen = PredictOptions(target, rest, skip, given_options())
+    chosen = PredictOptions(target, rest, skip, given_options(), advice)
     found = predict_file(model, file, reading, chosen, PredictTerminal(out))
     if target is not None:
         facts = {"rows": found.rows, "first_row": found.first, "labels": dict(found.labels), "out": target}

@@ -148,7 +148,7 @@ def run(
         return
     refuse_without_server("stream", *_FOR_SERVICE)
     if columns:
-        show_columns(out, file, reading)
+        show_columns(out, file, reading, options["advice"])
         return
     from ...workflows.run import RunOptions
     from ...workflows.run import run as run_file

@@ -14,7 +14,7 @@ from ...workflows.predict_file import PredictObserver
 from ...workflows.prediction_files import ColumnText
 from ...workflows.run import RunObserver, RunOptions, RunResult
 from ..command import Output, command_line, show_error
-from . import promises, show
+from . import advisers, promises, show
 from .progress import progress_bar, say_if_compiling
 
 OF_MODEL = (
@@ -102,6 +102,7 @@ class CompareTerminal(TrialTerminal[CompareResult]):
         facts |= {"file": self._file, "instances": found.instances, "report": self._report}
         left_out = found.comparison.left_out
         shown = [*show.lead(facts), show.comparison_table(found.comparison), *left_out, ""]
+        shown += advisers.comparison_table(found.comparison)
         shown += show.pictures(found.comparison)
         self._out.result(facts, *shown, *([f"report: {self._report}"] if self._report else []))
 

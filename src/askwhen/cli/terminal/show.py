@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import askwhen as aw
 
+from .advisers import adviser_facts, adviser_rows
+from .advisers import comparison_facts as comparison_advisers
+from .intervals import interval, interval_facts
 from .promises import promise_facts, promise_of, promise_rows
 from .summary import in_percent, of_comparison, of_run
 from .tables import facts_table, new_list, new_table
@@ -51,30 +54,11 @@ def run_facts(
         "baselines": progress.baselines,
         "refitted": [_refitted_facts(each, progress.estimate is None) for each in progress.refitted],
         "left_out": progress.left_out,
-        "advisers": _adviser_facts(sampler),
+        "advisers": adviser_facts(sampler),
         "order_warning": progress.order_warning,
         "summary": of_run(sampler, progress, name, shown),
         "promise": None if promise is None else promise_facts(promise, progress.promise),
     }
-
-
-def _adviser_facts(sampler: aw.Sampler) -> list[dict[str, Any]]:
-    """How good each adviser is, the best first; empty without advisers, and for numbers."""
-    from ...evaluate import advisers
-
-    if sampler.engine.advisers is None or sampler.learner.regression:
-        return []
-    return [
-        {
-            "name": name,
-            "estimate": interval_facts(found.overall),
-            "rows": found.rounds,
-            "gain": {"value": found.gain.value, "low": found.gain.low, "high": found.gain.high},
-            "random_labels": found.random_labels,
-            "warning": found.warning,
-        }
-        for name, found in advisers(sampler).items()
-    ]
 
 
 def _refitted_facts(found: aw.evaluate.Refitted, regression: bool) -> dict[str, Any]:
@@ -115,12 +99,6 @@ def _accuracy_facts(
         facts["unpredicted"] = [] if progress.unpredicted is None else progress.unpredicted.tolist()
         facts["by_class"] = {str(label): _by_class(found) for label, found in estimate.classes.items()}
     return facts
-
-
-def interval_facts(found: aw.evaluate.Estimate) -> dict[str, Any]:
-    """An estimate, for programs: while the value is not known it is null, and ``why_unknown`` says why."""
-    ends = {"value": found.value, "low": found.low, "high": found.high}
-    return ends | ({"why_unknown": found.why_unknown} if found.why_unknown else {})
 
 
 def _by_class(found: aw.evaluate.ClassAccuracy) -> dict[str, Any]:
@@ -174,13 +152,8 @@ def run_table(facts: dict[str, Any]) -> Group:
                 value = "unknown" if math.isnan(facts[name]) else f"{facts[name]:.3f}"
                 of = f" of {escape(facts['classes'][1])}" if name != "f_measure" else ""
                 table.add_row(name.replace("f_measure", "F-measure") + of, value)
-    for each in facts["advisers"]:
-        gain = {name: 100.0 * value for name, value in each["gain"].items()}
-        table.add_row(
-            escape(each["name"]),
-            f"{interval(each['estimate'])} right, from asked labels; this run {gain['value']:+.1f} points "
-            f"({gain['low']:+.1f} to {gain['high']:+.1f})",
-        )
+    for name, shown in adviser_rows(facts["advisers"]):
+        table.add_row(escape(name), escape(shown))
     for at, (name, score) in enumerate(facts["baselines"].items()):
         shown = f"{score:.4g}" if "squared_error" in facts else in_percent(score)
         table.add_row("" if at else "baselines", f"{shown}, {name}")
@@ -221,12 +194,6 @@ def points(difference: float) -> str:
 def ratio(error: float, other: float) -> str:
     """How large an error is, as a multiple of another."""
     return f"{error / other:.2f} times this error" if other > 0 else ""
-
-
-def interval(found: dict[str, Any], shown: Callable[[float], str] = in_percent) -> str:
-    """A share with its interval; while it is not known, only the interval and the reason."""
-    ends, why = f"{shown(found['low'])} to {shown(found['high'])}", found.get("why_unknown")
-    return f"not known yet with {why} ({ends})" if why else f"{shown(found['value'])}, {ends}"
 
 
 def _add_costs(table: Table, facts: dict[str, Any]) -> None:
@@ -329,6 +296,7 @@ def comparison_facts(comparison: aw.evaluate.Comparison) -> dict[str, Any]:
         "baselines": [_cell_facts(cell) for cell in comparison.baselines],
         "refitted": [_cell_facts(cell) | {"refits": cell.refits} for cell in comparison.refitted],
         "left_out": comparison.left_out,
+        "advisers": comparison_advisers(comparison),
         "order_warning": comparison.order_warning,
         "summary": of_comparison(comparison),
     }
@@ -409,4 +377,4 @@ def label_table(facts: dict[str, Any]) -> Table:
         shown["delivered in"] = facts["delivered"]
     if promise is not None and promise["warning"]:
         shown["warning"] = promise["warning"]
-    return facts_table(shown)
+    return facts_table(shown, adviser_rows(facts["advisers"]))

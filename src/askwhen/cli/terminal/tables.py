@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ def new_list() -> Table:
     return table
 
 
-def facts_table(facts: dict[str, Any]) -> Table:
-    """Names and values."""
+def facts_table(facts: dict[str, Any], more: Sequence[tuple[str, str]] = ()) -> Table:
+    """Names and values, and more of them, whose names are written as they are."""
     from rich.markup import escape
 
     table = new_list()
     for name, value in facts.items():
         shown = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         table.add_row(name.replace("_", " "), escape(shown))
+    for name, text in more:
+        table.add_row(escape(name), escape(text))
     return table

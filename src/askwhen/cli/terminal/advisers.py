@@ -1,0 +1,85 @@
+"""How good advisers are, as facts for programs and for a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import askwhen as aw
+
+from .intervals import interval, interval_facts
+from .summary import in_percent
+from .tables import new_table
+
+
+def adviser_facts(sampler: aw.Sampler) -> list[dict[str, Any]]:
+    """How good each adviser is, the best first; empty without advisers, and for numbers."""
+    from ...evaluate import advisers
+
+    if sampler.engine.advisers is None or sampler.learner.regression:
+        return []
+    return [
+        {
+            "name": name,
+            "estimate": interval_facts(found.overall),
+            "rows": found.rounds,
+            "silent": found.silent,
+            "recent": {str(n): interval_facts(each) for n, each in found.accuracy.windows.items() if n < found.rounds},
+            "gain": {"value": found.gain.value, "low": found.gain.low, "high": found.gain.high},
+            "random_labels": found.random_labels,
+            "warning": found.warning,
+            "change": found.change,
+        }
+        for name, found in advisers(sampler).items()
+    ]
+
+
+def comparison_facts(comparison: aw.evaluate.Comparison) -> list[dict[str, Any]]:
+    """The advisers of a comparison, for programs."""
+    return [
+        {
+            "name": each.name,
+            "accuracy": each.accuracy,
+            "silent": each.silent,
+            "windows": each.windows,
+            "estimates": [part._asdict() for part in each.estimates],
+        }
+        for each in comparison.advisers
+    ]
+
+
+def comparison_table(comparison: aw.evaluate.Comparison) -> list[Any]:
+    """The advisers of a comparison as a table; nothing without any."""
+    from rich.markup import escape
+
+    if not comparison.advisers:
+        return []
+    table = new_table(
+        "adviser", "right, all labels", "asked by", "labels", "right, from asked labels", "interval held in"
+    )
+    for each in comparison.advisers:
+        first = [escape(each.name), in_percent(each.accuracy)]
+        for part in each.estimates:
+            ends = f"{in_percent(part.low)} to {in_percent(part.high)}"
+            known = f"{in_percent(part.value)}, {ends}" if part.value == part.value else f"not known yet ({ends})"
+            labels = f"{100 * part.share:.3g} %"
+            table.add_row(*first, part.algorithm, labels, known, f"{part.held} of {comparison.repeats}")
+            first = ["", ""]
+    return [table, ""]
+
+
+def adviser_rows(facts: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """The rows of a table about advisers."""
+    rows = []
+    for each in facts:
+        estimate, gain = each["estimate"], {name: 100.0 * value for name, value in each["gain"].items()}
+        if each["rows"] == 0:
+            rows.append((each["name"], "has said nothing"))
+            continue
+        silent = f" of the {each['rows']:,} rows in which it says something" if each["silent"] else ""
+        known = "" if estimate.get("why_unknown") else " right"
+        rows.append((each["name"], f"{interval(estimate)}{known}{silent}, from asked labels"))
+        if gain["value"] == gain["value"]:
+            ends = f"{gain['low']:+.1f} to {gain['high']:+.1f}"
+            rows.append(("", f"the predictions were better by {gain['value']:+.1f} points ({ends})"))
+        rows += [("", each[name]) for name in ("change", "warning") if each[name]]
+    return rows
