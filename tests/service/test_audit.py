@@ -43,6 +43,8 @@ def test_everything_that_admins_and_reviewers_do_is_in_the_audit_log(tmp_path):
             await call("POST", "/v1/streams/gone/archive")
             await call("DELETE", "/v1/streams/gone")
             await call("DELETE", f"/v1/tokens/{made['token']}")
+            hook = {"url": "https://hooks.example.org/T0/secret-path", "kinds": ["budget.spent"], "template": "slack"}
+            await call("POST", "/v1/webhooks", json=hook)
             reply = await call("GET", "/v1/audit")
             rows = [json.loads(line) for line in reply.text.splitlines()]
             assert [(row["event"], row["by"], row["stream"]) for row in rows] == [
@@ -63,6 +65,7 @@ def test_everything_that_admins_and_reviewers_do_is_in_the_audit_log(tmp_path):
                 ("erased", "root", "post"),
                 ("deleted", "root", "gone"),
                 ("token revoked", "root", None),
+                ("webhook made", "root", None),
                 ("exported", "root", None),
             ]
             by_event = {row["event"]: row for row in rows}
@@ -73,7 +76,7 @@ def test_everything_that_admins_and_reviewers_do_is_in_the_audit_log(tmp_path):
             assert rows[3]["details"]["streams"] == ["post"]
             times = [row["time"] for row in rows]
             assert times == sorted(times)
-            for each in (secret, made["secret"], invited["secret"], "digest", "secret person"):
+            for each in (secret, made["secret"], invited["secret"], "secret person", "secret-path", "whsec"):
                 assert each not in reply.text
             late = await call("GET", "/v1/audit?since=99999999999&format=json")
             assert late.json() == []

@@ -29,6 +29,15 @@ def webhook() -> None:
 @click.option("--stream", "streams", multiple=True, help="Only events of this stream; repeatable.")
 @click.option("--accuracy", type=click.FloatRange(0.0, 1.0), help="Threshold of accuracy.below, as in 0.9.")
 @click.option(
+    "--template", default="", metavar="TOOL", help="Chat tool: slack, mattermost, google-chat, discord, teams."
+)
+@click.option(
+    "--digest", type=click.FloatRange(0.0, 24.0), default=0.0, help="For people: together, every so many hours."
+)
+@click.option("--quiet", default="", metavar="HOURS", help="For people: not in these hours, such as 22:00-07:00.")
+@click.option("--zone", default="", metavar="ZONE", help="Time zone of these hours, such as Europe/Berlin; else UTC.")
+@click.option("--oldest", type=click.FloatRange(0.0), help="Hours for which a question has waited: questions.waiting.")
+@click.option(
     "--allow",
     multiple=True,
     metavar="NETWORK",
@@ -42,6 +51,11 @@ def make(
     kinds: tuple[str, ...],
     streams: tuple[str, ...],
     accuracy: float | None,
+    template: str,
+    digest: float,
+    quiet: str,
+    zone: str,
+    oldest: float | None,
     allow: tuple[str, ...],
     db: str,
     server: str | None,
@@ -51,6 +65,7 @@ def make(
     \b
     askwhen webhook make https://example.org/hook --kind question.opened --stream mails
     askwhen webhook make https://example.org/hook --kind accuracy.below --accuracy 0.9
+    askwhen webhook make mailto:ann@example.org --kind questions.waiting --digest 24 --quiet 18:00-08:00
     """
     from ...service.process.server import run_on_database
     from ...service.use_cases import webhooks
@@ -58,13 +73,14 @@ def make(
 
     chosen = list(streams) or None
     if server is not None:
-        given = {"url": url, "kinds": list(kinds), "streams": chosen, "accuracy": accuracy}
+        given: dict[str, Any] = {"url": url, "kinds": list(kinds), "streams": chosen, "accuracy": accuracy}
+        given |= {"template": template, "digest": digest, "quiet": quiet, "zone": zone, "oldest": oldest}
         with client_of(server) as client:
             facts = client.send("POST", "/v1/webhooks", json=given)
     else:
-        networks = networks_of(allow)
+        networks, people = networks_of(allow), webhooks.People(template, digest, quiet, zone, oldest)
         made = run_on_database(
-            db, lambda coordinator: webhooks.make(coordinator, url, kinds, chosen, accuracy, networks)
+            db, lambda coordinator: webhooks.make(coordinator, url, kinds, chosen, accuracy, networks, people=people)
         )
         facts = {"webhook": made.hook, "url": url, "kinds": sorted(made.kinds), "secret": made.secret}
     out.say(f"Webhook {facts['webhook']}; the secret of its signatures is shown only now:")

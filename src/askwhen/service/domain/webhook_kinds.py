@@ -65,7 +65,10 @@ MET, BROKEN = Kind("promise.met", "promise met", _certificate), Kind("promise.br
 BELOW = Kind("accuracy.below")
 """Follows from the estimated accuracy, and not from a single event."""
 
-ALL = (OPENED, ANSWERED, *DELIVERED, MET, BROKEN, SWITCHED, SPENT, BELOW)
+WAITING, DISPUTED = Kind("questions.waiting"), Kind("questions.disputed")
+"""Follow from the questions that wait, and not from a single event."""
+
+ALL = (OPENED, ANSWERED, *DELIVERED, MET, BROKEN, SWITCHED, SPENT, BELOW, WAITING, DISPUTED)
 KINDS = tuple(dict.fromkeys(kind.name for kind in ALL))
 TEST = "test"
 """The type of test messages, which webhooks get without having subscribed to it."""

@@ -12,6 +12,7 @@ import msgspec
 
 from ..events.kinds import Fact, WebhookAlarm, WebhookMade, WebhookRemoved, WebhookStopped, facts_of
 from ..store.records import Event, Message
+from .notices import due
 from .webhook_kinds import ALL
 
 MOST_HOOKS, MOST_WAITING = 100, 50_000
@@ -21,7 +22,10 @@ _CAUSES = frozenset(kind.event for kind in ALL)
 
 
 class Webhook(msgspec.Struct):
-    """A webhook: ``streams`` by number, or None for all; ``accuracy`` the bound; ``stopped`` why nothing is sent."""
+    """A webhook: ``streams`` by number, or None for all; ``accuracy`` the bound; ``stopped`` why nothing is sent.
+
+    With a ``template`` it is for people; ``raised`` are the other alarms that were sent and whose cause is still there.
+    """
 
     hook: str
     url: str
@@ -32,10 +36,21 @@ class Webhook(msgspec.Struct):
     stopped: str = ""
     dropped: int = 0
     low: set[int] = msgspec.field(default_factory=set)
+    template: str = ""
+    digest: float = 0.0
+    quiet: str = ""
+    zone: str = ""
+    oldest: float | None = None
+    raised: set[tuple[str, int]] = msgspec.field(default_factory=set)
 
     def wants(self, stream: int, kind: str) -> bool:
         """Whether it subscribes to messages of this kind about this stream."""
         return kind in self.kinds and (self.streams is None or stream in self.streams)
+
+    def message(self, kind: str, stream: int, seq: int, time: float, data: dict[str, Any]) -> Message:
+        """A message to it, and when that is due."""
+        made = message(self.hook, kind, stream, seq, time, data)
+        return made._replace(due=due(time, self.digest, self.quiet, self.zone)) if self.template else made
 
 
 class Webhooks:
@@ -51,7 +66,17 @@ class Webhooks:
         if isinstance(fact, WebhookMade):
             streams = None if fact.streams is None else frozenset(fact.streams)
             self.all[fact.hook] = Webhook(
-                fact.hook, fact.url, fact.secret, frozenset(fact.kinds), streams, fact.accuracy
+                fact.hook,
+                fact.url,
+                fact.secret,
+                frozenset(fact.kinds),
+                streams,
+                fact.accuracy,
+                template=fact.template,
+                digest=fact.digest,
+                quiet=fact.quiet,
+                zone=fact.zone,
+                oldest=fact.oldest,
             )
         elif isinstance(fact, WebhookRemoved):
             self.all.pop(fact.hook, None)
@@ -59,8 +84,11 @@ class Webhooks:
         elif isinstance(fact, WebhookStopped):
             self.all[fact.hook].stopped = fact.why
         elif isinstance(fact, WebhookAlarm):
-            low = self.all[fact.hook].low
-            (low.add if fact.low else low.discard)(fact.stream)
+            hook = self.all[fact.hook]
+            if fact.kind:
+                (hook.raised.add if fact.low else hook.raised.discard)((fact.kind, fact.stream))
+            else:
+                (hook.low.add if fact.low else hook.low.discard)(fact.stream)
 
     def messages(self, name: str, events: Sequence[Event]) -> list[Message]:
         """The messages about events of a stream that are about to be committed."""
@@ -82,7 +110,7 @@ class Webhooks:
                 if hook.stopped or self.waiting[hook.hook] >= MOST_WAITING:
                     hook.dropped += 1
                 else:
-                    yield message(hook.hook, kind, event.stream, event.seq, event.time, data)
+                    yield hook.message(kind, event.stream, event.seq, event.time, data)
 
 
 def message(hook: str, kind: str, stream: int, seq: int, time: float, data: dict[str, Any]) -> Message:

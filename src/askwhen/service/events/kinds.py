@@ -469,7 +469,11 @@ class SignedOut(Fact):
 
 
 class WebhookMade(Fact):
-    """A webhook was made, for some streams or for all. In the log of the service."""
+    """A webhook was made, for some streams or for all. In the log of the service.
+
+    With a ``template`` its messages are sentences for people, sent together every ``digest`` hours and never in the
+    ``quiet`` hours of a time ``zone``; ``oldest`` is the bound of questions.waiting in hours.
+    """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("webhook made",)
     hook: str
@@ -479,6 +483,11 @@ class WebhookMade(Fact):
     streams: list[int] | None = None
     accuracy: float | None = None
     by: str = ""
+    template: str = ""
+    digest: float = 0.0
+    quiet: str = ""
+    zone: str = ""
+    oldest: float | None = None
 
 
 class WebhookRemoved(Fact):
@@ -498,12 +507,16 @@ class WebhookStopped(Fact):
 
 
 class WebhookAlarm(Fact):
-    """The accuracy of a stream fell below the bound of a webhook, or rose above it. In the log of the service."""
+    """The accuracy of a stream fell below the bound of a webhook, or rose above it. In the log of the service.
+
+    ``kind`` is that of another message which is sent once until its cause is gone; ``low`` says whether it is there.
+    """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("webhook alarm",)
     hook: str
     stream: int
     low: bool
+    kind: str = ""
 
 
 KINDS: dict[str, type[Fact]] = {kind: each for each in Fact.__subclasses__() for kind in each.event_kinds}

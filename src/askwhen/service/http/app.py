@@ -25,6 +25,7 @@ from ..use_cases.recent_activity import RecentActivity
 from ..use_cases.webhook_delivery.addresses import networks_of
 from ..use_cases.webhook_delivery.alarms import watch
 from ..use_cases.webhook_delivery.delivery import delivering
+from ..use_cases.webhook_delivery.queue_alarms import watch_queues
 from .authorization import Authorization
 from .middleware.body_timeout import BodyTimeout
 from .middleware.fast_path import FastPath
@@ -128,8 +129,8 @@ def _routed(
         app.state.metrics, app.state.probe = Metrics(coordinator, requests, app.state.advisers), Probe(coordinator)
         try:
             async with (
-                delivering(coordinator, networks_of(options.webhook_networks)),
-                run_in_background(watch(coordinator), retain(coordinator)),
+                delivering(coordinator, networks_of(options.webhook_networks), options.mail),
+                run_in_background(watch(coordinator), watch_queues(coordinator), retain(coordinator)),
                 recording(coordinator) as app.state.history,
                 receiving(coordinator) as app.state.inbox,
             ):

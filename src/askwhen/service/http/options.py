@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..use_cases.webhook_delivery.mail import MailServer
 from .openid.options import OpenId
 from .proxy_auth import Proxy
 
@@ -37,6 +38,8 @@ class Options:
         Proxies that sign users in.
     openid : OpenId, optional
         A provider that signs users in.
+    mail : MailServer, optional
+        Sends mails.
     """
 
     tokens: bool = False
@@ -51,3 +54,4 @@ class Options:
     access_log: bool = False
     proxy: Proxy | None = None
     openid: OpenId | None = None
+    mail: MailServer | None = None

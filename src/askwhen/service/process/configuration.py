@@ -118,6 +118,15 @@ OPTIONS = (
         "Webhooks may reach these networks though they are not public, as 10.0.0.0/8; repeatable, or with commas.",
         "NETWORKS",
     ),
+    Option(
+        "smtp",
+        "text",
+        "",
+        "Mail server, as smtp://user:password@host:587 (with STARTTLS) or smtps://.",
+        "URL",
+        secret="address",
+    ),
+    Option("smtp-from", "text", "", "Address that mails come from.", "ADDRESS"),
     Option("access-log", "switch", False, "A line in the log for every request."),
     Option("otel", "switch", False, "Send spans to OpenTelemetry; OTEL_EXPORTER_OTLP_ENDPOINT says where."),
 )

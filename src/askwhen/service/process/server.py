@@ -30,6 +30,7 @@ from ..runtime.coordinator import Coordinator
 from ..store import Store
 from ..store.urls import is_postgresql
 from ..use_cases.webhook_delivery.addresses import networks_of
+from ..use_cases.webhook_delivery.mail import mail_server
 from .header_limits import LimitedHeaders
 from .logging_json import log_to_stderr
 from .standby import owned
@@ -93,6 +94,7 @@ class Serving:
             access_log=given["access_log"],
             proxy=proxy_of(given),
             openid=openid_of(given),
+            mail=mail_server(given["smtp"], given["smtp_from"]),
         )
         return cls(
             given["db"],

@@ -6,10 +6,11 @@ import asyncio
 import math
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import InputError
-from ..domain.webhook_kinds import BELOW, KINDS, TEST
+from ..domain import notices
+from ..domain.webhook_kinds import BELOW, KINDS, TEST, WAITING
 from ..domain.webhooks import MOST_HOOKS, Webhook, message
 from ..errors import ConflictError, NotFoundError
 from ..events.kinds import WebhookMade, WebhookRemoved, WebhookStopped
@@ -17,7 +18,37 @@ from ..runtime.coordinator import Coordinator
 from ..store.records import Delivered, Message
 from .tokens import names
 from .webhook_delivery.addresses import Network, check_url
+from .webhook_delivery.chat import EMAIL, TEMPLATES
+from .webhook_delivery.mail import PREFIX, check_mailto
 from .webhook_delivery.signing import new_secret
+
+
+class People(NamedTuple):
+    """How a webhook speaks to people: what chat tool it is, and when its messages are sent, in hours."""
+
+    template: str = ""
+    digest: float = 0.0
+    quiet: str = ""
+    zone: str = ""
+    oldest: float | None = None
+
+
+PROGRAM = People()
+
+
+def _check_people(url: str, kinds: Sequence[str], people: People, template: str) -> None:
+    if template and template not in TEMPLATES:
+        raise InputError.about("webhook", "template", f"one of {', '.join(TEMPLATES)}", template[:50])
+    if (template == EMAIL) != url.startswith(PREFIX):
+        raise InputError("the template email and an address that begins with mailto: go together.", owner="webhook")
+    if not template and (people.digest or people.quiet or people.zone):
+        raise InputError("digest, quiet and zone are for people: choose a template.", owner="webhook")
+    many = sorted(set(kinds) & set(KINDS) - notices.KINDS)
+    if template and many:
+        raise InputError(f"{', '.join(many)} would be too many messages for a person.", owner="webhook")
+    if people.oldest is not None and not (WAITING.name in kinds and 0.0 <= people.oldest <= 10_000.0):
+        raise InputError(f"oldest is a number of hours, and belongs to {WAITING.name}.", owner="webhook")
+    notices.check_times(people.digest, people.quiet, people.zone)
 
 
 async def make(
@@ -28,9 +59,15 @@ async def make(
     accuracy: float | None = None,
     allowed: Sequence[Network] = (),
     by: str = "",
+    people: People = PROGRAM,
 ) -> Webhook:
-    """A new webhook, with a secret that is shown once."""
-    check_url(url, allowed)
+    """A new webhook, with a secret that is shown once; ``people`` is set where it is for a person."""
+    template = EMAIL if url.startswith(PREFIX) and not people.template else people.template
+    _check_people(url, kinds, people, template)
+    if template == EMAIL:
+        check_mailto(url)
+    else:
+        check_url(url, allowed)
     if not kinds or not set(kinds) <= set(KINDS):
         raise InputError.about("webhook", "kinds", f"some of {', '.join(KINDS)}", list(kinds))
     if (accuracy is not None) != (BELOW.name in kinds):
@@ -45,6 +82,8 @@ async def make(
         raise ConflictError(f"there are {MOST_HOOKS} webhooks already.", owner="webhook")
     numbers = None if streams is None else sorted({coordinator.stream(name).number for name in streams})
     fact = WebhookMade(f"wh_{secrets.token_hex(6)}", url, new_secret(), sorted(set(kinds)), numbers, accuracy, by)
+    fact.template, fact.oldest = template, people.oldest
+    fact.digest, fact.quiet, fact.zone = people.digest, people.quiet, people.zone
     with coordinator.changing():
         coordinator.webhooks.apply(fact)
         _, done = coordinator.note("webhook made", fact)
@@ -91,6 +130,11 @@ async def facts(coordinator: Coordinator, hook: Webhook) -> dict[str, Any]:
         "dead": sum(each.due is None for each in messages),
         "dropped": hook.dropped,
         "stopped": hook.stopped,
+        "template": hook.template,
+        "digest": hook.digest,
+        "quiet": hook.quiet,
+        "zone": hook.zone,
+        "oldest": hook.oldest,
     }
 
 

@@ -7,20 +7,32 @@ from typing import Any
 import msgspec
 from litestar import Router, delete, get, post
 
+from ....errors import InputError
 from ...runtime.coordinator import Coordinator
 from ...use_cases import webhooks
 from ...use_cases.webhook_delivery.addresses import networks_of
+from ...use_cases.webhook_delivery.mail import PREFIX
 from ..authorization import AnyRequest, authorization_of
 from ..request_checks import ROLE
 
 
 class NewWebhook(msgspec.Struct, forbid_unknown_fields=True):
-    """A webhook to be made: for all streams unless some are named; ``accuracy`` is the bound of accuracy.below."""
+    """A webhook to be made: for all streams unless some are named; ``accuracy`` is the bound of accuracy.below.
+
+    For a person, its url is ``mailto:`` and an address, or ``template`` names a chat tool. Messages come together every
+    ``digest`` hours, and not in ``quiet`` hours such as 22:00-07:00 of a time ``zone``. ``oldest`` is the age in hours
+    of a question at which questions.waiting is sent.
+    """
 
     url: str
     kinds: list[str]
     streams: list[str] | None = None
     accuracy: float | None = None
+    template: str = ""
+    digest: float = 0.0
+    quiet: str = ""
+    zone: str = ""
+    oldest: float | None = None
 
 
 class WebhookFacts(msgspec.Struct, omit_defaults=True):
@@ -36,6 +48,11 @@ class WebhookFacts(msgspec.Struct, omit_defaults=True):
     accuracy: float | None = None
     stopped: str = ""
     secret: str | None = None
+    template: str = ""
+    digest: float = 0.0
+    quiet: str = ""
+    zone: str = ""
+    oldest: float | None = None
 
 
 class Dead(msgspec.Struct):
@@ -76,8 +93,12 @@ def _enter(request: AnyRequest) -> Coordinator:
 async def made(request: AnyRequest, data: NewWebhook) -> WebhookFacts:
     """The secret that its messages are signed with is in this reply and nowhere else."""
     coordinator, allowed = _enter(request), networks_of(authorization_of(request).options.webhook_networks)
-    by = authorization_of(request).identify(request).name
-    hook = await webhooks.make(coordinator, data.url, data.kinds, data.streams, data.accuracy, allowed, by)
+    auth = authorization_of(request)
+    if data.url.startswith(PREFIX) and auth.options.mail is None:
+        raise InputError("the service has no mail server; it is set with --smtp.", owner="webhook", parameter="url")
+    people = webhooks.People(data.template, data.digest, data.quiet, data.zone, data.oldest)
+    by = auth.identify(request).name
+    hook = await webhooks.make(coordinator, data.url, data.kinds, data.streams, data.accuracy, allowed, by, people)
     return WebhookFacts(**await webhooks.facts(coordinator, hook), secret=hook.secret)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...domain.stream import ServiceStream
 from ...domain.webhook_kinds import BELOW
-from ...domain.webhooks import Webhook, message
+from ...domain.webhooks import Webhook
 from ...events.kinds import WebhookAlarm
 from ...runtime.coordinator import Coordinator
 from .. import reports
@@ -71,7 +71,7 @@ class Alarms:
         with self._coordinator.changing():
             self._coordinator.webhooks.apply(fact)
             seq, now = self._coordinator.next_number, self._coordinator.clock.now()
-            messages = [message(hook.hook, BELOW.name, stream.number, seq, now, data)] if is_low else []
+            messages = [hook.message(BELOW.name, stream.number, seq, now, data)] if is_low else []
             _, done = self._coordinator.note("webhook alarm", fact, messages=messages)
         await asyncio.shield(done)
 

@@ -8,19 +8,23 @@ import heapq
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 import httpcore
 import httpx
+import msgspec
 
 import askwhen
 
+from ...domain.notices import sentence
 from ...domain.webhooks import Webhook
 from ...events.kinds import WebhookStopped
 from ...runtime.background import run_in_background
 from ...runtime.coordinator import Coordinator
 from ...store.records import Change, Delivered, Message
 from .addresses import Network, RestrictedBackend
+from .chat import CHATS
+from .mail import PREFIX, MailServer
 from .signing import headers_of
 
 PATIENCE = 15.0
@@ -30,11 +34,17 @@ PAUSES = (2.0, 10.0, 30.0, 120.0, 600.0, 1800.0, 3600.0, 7200.0)
 LONGEST = 86_400.0
 """Seconds for which a message is tried, from when it was made or resent."""
 
+LONGEST_FOR_PEOPLE = 3 * LONGEST
+"""The same for messages that wait for a digest and the end of quiet hours first."""
+
 RESENDABLE = 30 * 86_400.0
 """Seconds for which undelivered messages can be resent."""
 
 AT_ONCE = 4
 """Simultaneous attempts to each webhook, so that one that hangs does not delay the others."""
+
+MOST_TOGETHER = 100
+"""Messages for a person that are sent as one."""
 
 GONE, PAUSE, TRUNCATED = 410, 0.2, 300
 log = logging.getLogger("askwhen.service")
@@ -49,10 +59,14 @@ class WebhookSender:
         Has the messages and the webhooks.
     allowed : sequence of networks
         Networks that may be reached although they are not public.
+    mail : MailServer, optional
+        Sends mails.
     """
 
-    def __init__(self, coordinator: Coordinator, allowed: Sequence[Network] = ()) -> None:
-        self._coordinator = coordinator
+    def __init__(
+        self, coordinator: Coordinator, allowed: Sequence[Network] = (), mail: MailServer | None = None
+    ) -> None:
+        self._coordinator, self._mail = coordinator, mail
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=httpx.create_ssl_context(),
             network_backend=RestrictedBackend(allowed),
@@ -97,11 +111,21 @@ class WebhookSender:
             due, id = heapq.heappop(queue)
             message = self._messages.get(id)
             if message is not None and message.due == due and id not in self._under_way[name]:
-                self._begin(message, hook)
+                self._begin([message, *(self._more(queue, name, now) if hook.template else ())], hook)
 
-    def _begin(self, message: Message, hook: Webhook) -> None:
-        self._under_way[hook.hook].add(message.id)
-        task = asyncio.create_task(self._try(message, hook))
+    def _more(self, queue: list[tuple[float, str]], name: str, now: float) -> Iterator[Message]:
+        """What else is due: messages for people are sent together."""
+        taken = 1
+        while queue and queue[0][0] <= now and taken < MOST_TOGETHER:
+            due, id = heapq.heappop(queue)
+            message = self._messages.get(id)
+            if message is not None and message.due == due and id not in self._under_way[name]:
+                taken += 1
+                yield message
+
+    def _begin(self, messages: list[Message], hook: Webhook) -> None:
+        self._under_way[hook.hook].update(each.id for each in messages)
+        task = asyncio.create_task(self._try(messages, hook))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
@@ -119,34 +143,57 @@ class WebhookSender:
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def _try(self, message: Message, hook: Webhook) -> None:
+    async def _try(self, messages: list[Message], hook: Webhook) -> None:
         try:
-            status, wait, problem = await self._post(message, hook)
+            status, wait, problem = await self._send(messages, hook)
         finally:
-            self._under_way[hook.hook].discard(message.id)
-        if message.id not in self._messages or self._coordinator.broken is not None:
+            self._under_way[hook.hook].difference_update(each.id for each in messages)
+        messages = [each for each in messages if each.id in self._messages]
+        if not messages or self._coordinator.broken is not None:
             return
-        now = self._coordinator.clock.now()
-        self._leave(message)
+        for each in messages:
+            self._leave(each)
         if not problem:
-            await self._commit(Delivered([message.id]))
+            await self._commit(Delivered([each.id for each in messages]))
             return
         self._coordinator.webhooks.failed[hook.hook] += 1
-        last = message.made + LONGEST
-        due: float | None = min(now + max(_pause(message.attempts), wait), last)
         if status == GONE and not hook.stopped:
             self._stop(hook)
-        if status == GONE or now >= last:
-            due = None
-        facts = {"webhook": hook.hook, "message": message.id, "attempt": message.attempts + 1, "problem": problem}
-        log.warning("a webhook was not taken", extra={"facts": facts})
-        after = message._replace(due=due, attempts=message.attempts + 1, problem=problem)
-        await self._commit(after)
-        self.take([after])
+        facts = {"webhook": hook.hook, "message": messages[0].id, "attempt": messages[0].attempts + 1}
+        log.warning("a webhook was not taken", extra={"facts": facts | {"problem": problem}})
+        now = self._coordinator.clock.now()
+        after = [self._again(each, hook, now, status == GONE, wait, problem) for each in messages]
+        await self._commit(*after)
+        self.take(after)
 
-    async def _commit(self, change: Change) -> None:
-        """Wait until a change is on disk. A cancelled caller does not cancel the batch of others."""
-        await asyncio.shield(self._coordinator.commits.add([], None, [change]))
+    def _again(self, message: Message, hook: Webhook, now: float, is_gone: bool, wait: float, problem: str) -> Message:
+        """A message after an attempt that failed: when it is due again, if ever."""
+        last = message.made + (LONGEST_FOR_PEOPLE if hook.template else LONGEST)
+        due = None if is_gone or now >= last else min(now + max(_pause(message.attempts), wait), last)
+        return message._replace(due=due, attempts=message.attempts + 1, problem=problem)
+
+    async def _send(self, messages: list[Message], hook: Webhook) -> tuple[int, float, str]:
+        """Send one message to a program, or some to a person."""
+        if not hook.template:
+            return await self._post(messages[0], hook)
+        lines = []
+        for each in sorted(messages, key=lambda message: message.made):
+            found = msgspec.json.decode(each.body)
+            lines.append(sentence(found["type"], found["data"]))
+        if hook.template in CHATS:
+            return await self._exchange(hook, {}, msgspec.json.encode(CHATS[hook.template]("\n".join(lines))))
+        if self._mail is None:
+            return 0, 0.0, "the service has no mail server: start it with --smtp"
+        try:
+            to = hook.url.removeprefix(PREFIX)
+            await asyncio.to_thread(self._mail.send, to, messages[0].id, lines, PATIENCE)
+        except Exception as error:  # any error is a failed attempt, and others follow
+            return 0, 0.0, f"{type(error).__name__}: {error}"[:TRUNCATED]
+        return 250, 0.0, ""
+
+    async def _commit(self, *changes: Change) -> None:
+        """Wait until changes are on disk. A cancelled caller does not cancel the batch of others."""
+        await asyncio.shield(self._coordinator.commits.add([], None, changes))
 
     def _stop(self, hook: Webhook) -> None:
         """Stop sending to a receiver that answered 410 Gone, until its messages are resent."""
@@ -158,13 +205,12 @@ class WebhookSender:
     async def _post(self, message: Message, hook: Webhook) -> tuple[int, float, str]:
         """The status, the pause that the receiver asks for, and the problem if there is one."""
         body = message.body.encode()
-        headers = {
-            "content-type": "application/json",
-            "user-agent": f"askwhen/{askwhen.__version__}",
-            **headers_of(
-                hook.secret, message.id, time.time(), body
-            ),  # the wall clock, since receivers compare it with theirs
-        }
+        # The wall clock, since receivers compare it with theirs.
+        return await self._exchange(hook, headers_of(hook.secret, message.id, time.time(), body), body)
+
+    async def _exchange(self, hook: Webhook, signed: dict[str, str], body: bytes) -> tuple[int, float, str]:
+        """Send a body to the address of a webhook."""
+        headers = {"content-type": "application/json", "user-agent": f"askwhen/{askwhen.__version__}", **signed}
         try:
             async with asyncio.timeout(PATIENCE):
                 sent = [(b"host", httpx.URL(hook.url).netloc), *((n.encode(), v.encode()) for n, v in headers.items())]
@@ -216,9 +262,11 @@ def _seconds(given: bytes) -> float:
 
 
 @contextlib.asynccontextmanager
-async def delivering(coordinator: Coordinator, allowed: Sequence[Network]) -> AsyncIterator[WebhookSender]:
+async def delivering(
+    coordinator: Coordinator, allowed: Sequence[Network], mail: MailServer | None = None
+) -> AsyncIterator[WebhookSender]:
     """Deliver messages inside the ``with`` block."""
-    sender = WebhookSender(coordinator, allowed)
+    sender = WebhookSender(coordinator, allowed, mail)
     await sender.start()
     try:
         async with run_in_background(_deliver(coordinator, sender)):
