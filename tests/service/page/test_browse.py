@@ -36,7 +36,7 @@ def test_instances_are_searched_filtered_and_paged(visit, stream):
     assert shown(page, re.compile("^3 instances shown.$")) == [f"win a prize {i}" for i in (2, 1, 0)]
     page.get_by_label("Order").select_option("oldest")
     page.locator(".browse .open", has_text="prize 0").wait_for()
-    page.wait_for_function("document.querySelector('.browse .open').textContent.endsWith('0')")
+    page.wait_for_function("() => document.querySelector('.browse .open').textContent.endsWith('0')")
     assert "search=PRIZE&sort=oldest" in page.url
     page.reload()  # the address has the search
     assert shown(page, re.compile("^3 instances shown.$"))[0] == "win a prize 0"
@@ -68,7 +68,7 @@ def test_one_instance_is_corrected_flagged_commented_and_withdrawn(visit, stream
     assert "1 comment" in first.inner_text()
     (row,) = [row for row in stream.export("instances") if row["flagged"]]
     assert (row["id"], row["by"], row["comments"]) == ("m0", "root", 1)
-    page.goto(page.url.partition("?")[0] + "?status=waiting&sort=oldest")
+    page.goto(page.url.partition("?")[0] + "?status=waiting&sort=newest")
     page.get_by_role("button", name="lunch at 69").click()
     box.get_by_text("It waits in the backlog for its decision.").wait_for()
     box.get_by_role("button", name="Withdraw it").click()

@@ -27,7 +27,7 @@ def test_a_number_is_typed_anywhere_and_given_by_enter_or_by_touch(visit, prices
     page.keyboard.type("12,5")
     expect(page.get_by_label("Number")).to_have_value("12,5")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.question').dataset.question === '1'")
+    page.wait_for_function("() => document.querySelector('.question').dataset.question === '1'")
     page.locator(".last", has_text="Last: 12.5").wait_for()
     read(page)
     page.keyboard.type("101")
@@ -35,7 +35,7 @@ def test_a_number_is_typed_anywhere_and_given_by_enter_or_by_touch(visit, prices
     page.get_by_text("Give a number from 0 to 100.").wait_for()
     page.get_by_label("Number").fill("7")
     page.get_by_role("button", name="Give the number").click()
-    page.wait_for_function("document.querySelector('.question').dataset.question === '2'")
+    page.wait_for_function("() => document.querySelector('.question').dataset.question === '2'")
     read(page)
     page.keyboard.press("u")  # the field is empty again, so that letters are keys
     all_safe(page)

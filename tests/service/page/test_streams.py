@@ -270,7 +270,7 @@ def test_lines_of_prodigy_are_known_by_what_they_hold(visit, made):
     assert page.get_by_label("Format").input_value() == "prodigy"
     assert page.get_by_label("What not Spam means").input_value() == "ham"
     put_file(page, *written("ndjson"))
-    page.wait_for_function("document.getElementById('format').value === 'ndjson'")
+    page.wait_for_function("() => document.getElementById('format').value === 'ndjson'")
 
 
 def test_columns_have_any_name_and_any_usual_separator(visit, made):

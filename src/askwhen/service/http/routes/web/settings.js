@@ -22,6 +22,7 @@ function columnsInWords({ columns }) {
 }
 
 export function settled(settings) {
+  const names = settings.advisers === null ? [...NAMES, "advisers"] : NAMES;
   return [el("p", { class: "read" }, WHY),
-    el("dl", { class: "facts" }, NAMES.filter((name) => !["within", "bounds"].includes(name) || settings[name] !== null).concat(settings.advisers === null ? ["advisers"] : []).map((name) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, inWords(settings[name])))]))];
+    el("dl", { class: "facts" }, names.map((name) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, inWords(settings[name])))]))];
 }
