@@ -374,6 +374,8 @@ class Sampler:
         >>> sampler.promise.error, sampler.promise.delivered
         (0.02, 0)
         """
+        if self._tasks:
+            raise InputError("every task has a promise of its own; see the promise of each of tasks.", owner="promise")
         return Promise(self._engine, self._lock)
 
     def is_open(self, ask: Ask | int) -> bool:

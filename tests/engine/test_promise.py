@@ -215,8 +215,27 @@ def test_with_a_budget_labels_are_withheld_before_the_draw(limit):
     delivered = ~trace.withheld
     assert (trace.delivered[delivered] != y[delivered]).mean() <= made.promise.certified <= 0.15
     assert made.promise.coverage == delivered.mean()
-    assert made.promise.coverage > 0.25
+    assert made.promise.coverage > (0.4 if "length" in limit else 0.25)
     assert made.labels_left() == (300 - trace.questions if "most" in limit else None)
+
+
+@pytest.mark.parametrize("limit", ["most", "rate"])
+def test_a_budget_for_a_known_number_of_rounds_is_spent_and_more_of_it_never_gives_less(limit):
+    X, y = stream(9, 3000)
+    free = sampler(0.15, length=3000)
+    asked = free.run(X, y).questions
+    covered = []
+    for share in (0.3, 0.6, 0.9, 1.2):
+        most = int(share * asked)
+        made = sampler(0.15, length=3000, **{limit: most if limit == "most" else most / 3000})
+        trace = made.run(X, y)
+        assert trace.questions <= most
+        assert made.promise.is_met
+        covered.append(made.promise.coverage)
+        assert trace.questions > 0.8 * min(most, asked)
+    assert covered == sorted(covered)
+    assert covered[2] > 0.8
+    assert covered[3] == 1.0
 
 
 def test_numbers_are_wrong_beyond_a_tolerance():
@@ -261,6 +280,11 @@ def test_a_set_of_labels_is_wrong_if_any_label_is():
     assert (trace.delivered != Y).any(axis=1).mean() <= made.promise.certified <= 0.25
     np.testing.assert_array_equal(trace.delivered[trace.queried], Y[trace.queried])
     assert trace.questions < 1400
+    several = aw.Sampler(aw.Perceptron(), aw.PromiseRule(0.25), seed=3)
+    several.run(X, np.where(Y, 1, -1))
+    assert [task.promise.delivered for task in several.tasks] == [len(X), len(X)]
+    with pytest.raises(InputError, match="every task has a promise of its own"):
+        several.promise  # noqa: B018
     with pytest.raises(InputError, match="a promise is about whole items"):
         aw.MultiLabel(["one", "two"], rule=aw.PromiseRule(0.25), question="each")
 

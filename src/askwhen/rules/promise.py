@@ -196,7 +196,8 @@ def _end_round(rule: Any, m: float, q: float, asked: bool) -> None:
     sums[VARIANCE] += e * (1.0 - e) * (1.0 - chance) / chance
     if asked:
         sums[ASKED] += 1.0
-        rule.plan[TOKENS] -= 1.0
+        if rule.length == math.inf:
+            rule.plan[TOKENS] -= 1.0
         last[IS_OPEN] = 1.0
         return
     take_unasked(rule)
@@ -297,8 +298,8 @@ class PromiseRule:
     most : int, optional
         Largest number of labels in total. What can then be neither asked about nor certified is withheld.
     rate : float, optional
-        Largest share of the rounds that may be asked about, after a few questions at the beginning; with the same
-        effect.
+        Largest share of the rounds that may be asked about, after a few questions at the beginning, or with ``length``
+        of all of them; with the same effect.
     within : float, optional
         For numbers: how far a prediction may be off without being wrong.
     length : int, optional
@@ -384,6 +385,8 @@ class PromiseRule:
     def _limits(self) -> tuple[float, float, float]:
         most, length = (math.inf if given is None else float(given) for given in (self.most, self.length))
         rate = 1.0 if self.rate is None else float(self.rate)
+        if length < math.inf and rate < 1.0:
+            most = min(most, math.ceil(rate * length - 1e-9))
         return most, min(rate, most / length) if length < math.inf else rate, length
 
     def start(self) -> PromiseState:

@@ -20,7 +20,10 @@ in units of its mean, where ln s += 0.05 (0.8 mean P(e) - G): of G alone, four f
 P(e), and mostly about the same instances.
 
 With a budget as well, a round whose question could not be paid is withheld. Tokens arrive at the rate; a question takes
-one. The fewer there are, the less likely must a question be for its round to be taken.
+one. The fewer there are, the less likely must a question be for its round to be taken. Where the number of rounds is
+known, so is that of the questions. Three fifths of them are asked as they come, since labels are worth most early;
+then rounds are withheld whose P(e) is above a threshold, which is such that the questions last to the end if the e of
+the last rounds come again. Rounds in which nothing below certainty keeps the promise are taken in any case.
 """
 
 from __future__ import annotations
@@ -54,8 +57,8 @@ LABELS, MEAN, SEEN = range(END, END + 3)
 """Indices in the model after the weights and their covariances: labels learnt, the mean of d, and rounds in it."""
 
 LOG_MU, MU, NU, TOKENS, OWED, LOG_SCALE, MEAN_CHANCE = range(7)
-"""Indices in the plan: ln mu; mu; nu; tokens; how many questions late answers have caused, less those of rounds
-withheld for them; ln s; and the mean of P(e)."""
+"""Indices in the plan: ln mu; mu; nu; tokens, or that threshold; how many questions late answers have caused, less
+those of rounds withheld for them; ln s; and the mean of P(e)."""
 
 RECENT, BINS = 2000, 48
 PERIOD, LONG_PERIOD, FIRST_ROUNDS = 50, 200, 1000
@@ -76,7 +79,7 @@ _LOG_LEAST_E = math.log(_LEAST_E)
 _PER_BIN = BINS / (math.log(_LARGEST_E) - math.log(_LEAST_E))
 CENTRES = np.exp(_LOG_LEAST_E + (np.arange(BINS) + 0.5) / _PER_BIN)
 _SPREADS = CENTRES * (1.0 - CENTRES)
-_MOST_TOKENS = 20.0
+_MOST_TOKENS, _EARLY, _AGAIN, _ALL = 20.0, 0.6, 2, 2.0
 _FOR_LEARNING, _GAIN, _MEAN_GAIN, _FIRST_LABELS, _LARGEST_LOG_SCALE = 0.8, 0.05, 0.005, 20.0, 10.0
 
 
@@ -187,19 +190,48 @@ def note_prediction(state: Any, e: float) -> None:
 def foresee(state: Any, log_mu: float, ahead: float, on_the_way: float) -> Any:
     """The wrong labels foreseen after so many rounds more, beyond those that are promised; and V then."""
     mu, nu, sums = math.exp(log_mu), state.plan[NU], state.sums
-    wrong = spread = total = 0.0
+    paid = state.plan[TOKENS] if is_paced(state) else _ALL
+    wrong = spread = total = withheld = 0.0
+    for i in range(BINS):
+        n = state.histogram[i]
+        if n > 0.0:
+            total += n
+            chance = chance_at(mu, nu, CENTRES[i], _SPREADS[i])
+            if chance > paid:
+                withheld += n
+            else:
+                left = (1.0 - chance) * n
+                wrong += left * CENTRES[i]
+                spread += left * _SPREADS[i] / chance
+    share = ahead / max(total, 1.0)
+    V = sums[VARIANCE] + share * spread
+    due = sums[ERROR] * (sums[DELIVERED] + on_the_way + ahead - share * withheld)
+    return sums[EXPECTED] + share * wrong + _KAPPA * math.sqrt(V) - due, V
+
+
+@step
+def is_paced(state: Any) -> Any:
+    """Whether a budget is spread over a known number of rounds."""
+    return state.rate < 1.0 and state.length < math.inf
+
+
+@apart
+def largest_paid(state: Any, ahead: float) -> Any:
+    """The largest probability such that the rounds below it, of so many, take no more questions than are left."""
+    mu, nu, total = state.plan[MU], state.plan[NU], 0.0
+    if state.sums[ASKED] < _EARLY * state.most:
+        return _ALL
+    for i in range(BINS):
+        total += state.histogram[i]
+    left = max(state.most - state.sums[ASKED], 0.0) * total / ahead
     for i in range(BINS):
         n = state.histogram[i]
         if n > 0.0:
             chance = chance_at(mu, nu, CENTRES[i], _SPREADS[i])
-            left = (1.0 - chance) * n
-            wrong += left * CENTRES[i]
-            spread += left * _SPREADS[i] / chance
-            total += n
-    share = ahead / max(total, 1.0)
-    V = sums[VARIANCE] + share * spread
-    due = sums[ERROR] * (sums[DELIVERED] + on_the_way + ahead)
-    return sums[EXPECTED] + share * wrong + _KAPPA * math.sqrt(V) - due, V
+            left -= n * chance
+            if left < 0.0:
+                return chance
+    return _ALL
 
 
 def planned_questions(state: Any, rounds: float) -> float:
@@ -223,13 +255,25 @@ def is_due(rounds: int) -> Any:
     return rounds % PERIOD == 1 and (rounds < FIRST_ROUNDS or rounds % LONG_PERIOD == 1)
 
 
-@apart
+@step
 def look_ahead(state: Any) -> None:
-    """Find mu and nu for the next rounds, in place."""
-    rounds, plan, on_the_way = state.sums[ROUNDS], state.plan, number_hoped(state)
+    """Find mu and nu for the next rounds, and where a budget is paced, the threshold, in place."""
+    rounds, on_the_way = state.sums[ROUNDS], number_hoped(state)
     ahead = max(rounds, _AHEAD)
     if state.length < math.inf:
         ahead = max(state.length - rounds, 1.0)
+    find_mu(state, ahead, on_the_way)
+    if is_paced(state):
+        for _ in range(_AGAIN):
+            state.plan[TOKENS] = largest_paid(state, ahead)
+            find_mu(state, ahead, on_the_way)
+        state.plan[TOKENS] = largest_paid(state, ahead)
+
+
+@apart
+def find_mu(state: Any, ahead: float, on_the_way: float) -> None:
+    """Find mu and nu for so many rounds, in place."""
+    plan = state.plan
     low, high = plan[LOG_MU] - _NEAR, plan[LOG_MU] + _NEAR
     while low > -_LARGEST_LOG_MU and foresee(state, low, ahead, on_the_way)[0] <= 0.0:
         low, high = low - 4.0 * _NEAR, low
@@ -257,6 +301,8 @@ def pays(state: Any, chance: float) -> Any:
     tokens, kept = state.plan[TOKENS], 0.0
     for j in range(STAKES):
         kept += state.standing[j]
+    if state.length < math.inf:
+        return kept < KEPT or chance <= tokens
     needed = 1.0 + (_MOST_TOKENS - 1.0) * chance if kept >= KEPT else 1.0
     return tokens >= needed
 
@@ -264,5 +310,5 @@ def pays(state: Any, chance: float) -> Any:
 @step
 def earn(state: Any) -> None:
     """Let the tokens of a round arrive, in place."""
-    if state.rate < 1.0:
+    if state.rate < 1.0 and state.length == math.inf:
         state.plan[TOKENS] = min(state.plan[TOKENS] + state.rate, _MOST_TOKENS)
