@@ -3,8 +3,6 @@
 import base64
 import hmac
 import re
-import subprocess
-import sys
 import time
 from urllib.parse import parse_qs, urlsplit
 
@@ -21,6 +19,7 @@ from tests.service.coordinators import run
 from tests.service.identity_provider import IdentityProvider
 from tests.service.page.test_access import violations
 from tests.service.serving import Server, free_port
+from tests.service.test_tokens import command
 
 pytestmark = pytest.mark.xdist_group("openid")
 ROLES = """
@@ -319,7 +318,6 @@ def test_names_and_groups_come_from_claims(found, name, groups, user):
     ],
 )
 def test_options_that_cannot_work_are_refused(tmp_path, options, said):
-    words = [sys.executable, "-m", "askwhen", "serve", "--db", str(tmp_path / "log.db"), *options]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1
-    assert re.search(said, re.sub(r"\s+", " ", done.stderr))
+    refused = command("serve", "--db", tmp_path / "log.db", *options)
+    assert refused.returncode == 1
+    assert re.search(said, re.sub(r"\s+", " ", refused.stderr))

@@ -5,8 +5,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 
@@ -18,6 +16,7 @@ from tests.service.load import Crowd
 from tests.service.nginx import Nginx
 from tests.service.nursery import Child, Nursery
 from tests.service.test_crashes import LABELS, checked, settings
+from tests.service.test_tokens import command
 from tests.soak import times
 
 pytestmark = pytest.mark.xdist_group("service crashes")
@@ -130,9 +129,8 @@ def test_a_server_that_waits_answers_health_checks_and_refuses_the_rest(nursery,
 
 
 def test_standby_is_refused_with_a_file(tmp_path):
-    words = [sys.executable, "-m", "askwhen", "serve", "--standby", "--db", str(tmp_path / "log.db")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, "standby needs a PostgreSQL" in done.stderr) == (1, True)
+    refused = command("serve", "--standby", "--db", tmp_path / "log.db")
+    assert (refused.returncode, "standby needs a PostgreSQL" in refused.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("how", ["killed", "frozen", "cut off"])

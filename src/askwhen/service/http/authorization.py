@@ -99,8 +99,11 @@ class Authorization:
 
     def _known(self, request: AnyRequest, now: float) -> Holder:
         """The sender of a request, by a token in its header, a trusted proxy, or the cookie of a browser."""
+        bearer = bearer_in(request)
+        if bearer:
+            return self.coordinator.tokens.holder(bearer, now)
         proxy, hint = self.options.proxy, ""
-        if proxy is not None and not bearer_in(request):
+        if proxy is not None:
             user = header_value(request.scope["headers"], proxy.user)
             if user and proxy.trusts(request.scope.get("client")):
                 check_site(request)
@@ -109,7 +112,7 @@ class Authorization:
         found = self.sign_in(request, now)
         if found is not None:
             return self._signed_in(found, now)
-        secret = token_in(request)
+        secret = token_in(request)  # a cookie of an earlier version
         if not secret:
             raise NotSignedInError(f"a token is needed: Authorization: Bearer ...{hint}", owner="token")
         return self.coordinator.tokens.holder(secret, now)
