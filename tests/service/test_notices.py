@@ -7,11 +7,14 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
+from click.testing import CliRunner
 
+from askwhen.cli.main import main
 from askwhen.errors import InputError
 from askwhen.service.domain import notices
 from askwhen.service.domain.webhook_kinds import KINDS
 from askwhen.service.http.options import Options
+from askwhen.service.store import open_store
 from askwhen.service.use_cases import instances, questions, streams, tokens, webhooks
 from askwhen.service.use_cases.webhook_delivery import mail as mails
 from askwhen.service.use_cases.webhook_delivery.chat import CHATS
@@ -297,3 +300,15 @@ def test_admins_make_notices_by_the_api_where_there_is_a_mail_server(tmp_path):
 
     run(go(Options(), 422))
     run(go(Options(mail=MailServer("127.0.0.1", 1, False, "", "", "x@y.example")), 201))
+
+
+def test_the_command_makes_them(tmp_path):
+    words = ["mailto:a@b.example", "--kind", WAITING[0], "--digest", "24", "--quiet-hours", "18:00-08:00"]
+    words += ["--zone", "Europe/Berlin", "--oldest", "3", "--db", str(tmp_path / "log.db"), "--json"]
+    open_store(str(tmp_path / "log.db")).close()
+    made = CliRunner().invoke(main, ["webhook", "make", *words])
+    assert made.exit_code == 0, made.output
+    listed = CliRunner().invoke(main, ["webhook", "list", "--db", str(tmp_path / "log.db"), "--json"])
+    (found,) = json.loads(listed.stdout)
+    expected = {"digest": 24.0, "quiet": "18:00-08:00", "zone": "Europe/Berlin", "oldest": 3.0, "template": "email"}
+    assert {name: found[name] for name in expected} == expected

@@ -34,7 +34,7 @@ def webhook() -> None:
 @click.option(
     "--digest", type=click.FloatRange(0.0, 24.0), default=0.0, help="For people: together, every so many hours."
 )
-@click.option("--quiet", default="", metavar="HOURS", help="For people: not in these hours, such as 22:00-07:00.")
+@click.option("--quiet-hours", default="", metavar="HOURS", help="For people: not in these hours, such as 22:00-07:00.")
 @click.option("--zone", default="", metavar="ZONE", help="Time zone of these hours, such as Europe/Berlin; else UTC.")
 @click.option("--oldest", type=click.FloatRange(0.0), help="Hours for which a question has waited: questions.waiting.")
 @click.option(
@@ -53,7 +53,7 @@ def make(
     accuracy: float | None,
     template: str,
     digest: float,
-    quiet: str,
+    quiet_hours: str,
     zone: str,
     oldest: float | None,
     allow: tuple[str, ...],
@@ -65,7 +65,7 @@ def make(
     \b
     askwhen webhook make https://example.org/hook --kind question.opened --stream mails
     askwhen webhook make https://example.org/hook --kind accuracy.below --accuracy 0.9
-    askwhen webhook make mailto:ann@example.org --kind questions.waiting --digest 24 --quiet 18:00-08:00
+    askwhen webhook make mailto:ann@example.org --kind questions.waiting --digest 24 --quiet-hours 18:00-08:00
     """
     from ...service.process.server import run_on_database
     from ...service.use_cases import webhooks
@@ -74,11 +74,11 @@ def make(
     chosen = list(streams) or None
     if server is not None:
         given: dict[str, Any] = {"url": url, "kinds": list(kinds), "streams": chosen, "accuracy": accuracy}
-        given |= {"template": template, "digest": digest, "quiet": quiet, "zone": zone, "oldest": oldest}
+        given |= {"template": template, "digest": digest, "quiet": quiet_hours, "zone": zone, "oldest": oldest}
         with client_of(server) as client:
             facts = client.send("POST", "/v1/webhooks", json=given)
     else:
-        networks, people = networks_of(allow), webhooks.People(template, digest, quiet, zone, oldest)
+        networks, people = networks_of(allow), webhooks.People(template, digest, quiet_hours, zone, oldest)
         made = run_on_database(
             db, lambda coordinator: webhooks.make(coordinator, url, kinds, chosen, accuracy, networks, people=people)
         )
