@@ -12,8 +12,9 @@ An event is one JSON object, or one row of a table with the same columns:
 x is a list of numbers; for a sparse instance an object that maps indices to numbers, ``{"3": 0.5}``; where the samplers
 have a schema, an object with a value for each of its columns, ``{"price": 2.5, "city": "Rome"}``. An instance may
 have a ``time``, a number or a date, which a budget per period of time needs; a time before the last one counts as the
-last one. An ``id`` is copied to the decision, and other fields are ignored. Anything else is refused, with a message in
-the place of its decision, and the stream goes on.
+last one. Where the samplers have advisers, it may have ``advice``, by name: a label, ``[label, confidence]``, or an
+object with a label and a confidence, or with the probability of each label. An ``id`` is copied to the decision, and
+other fields are ignored. Anything else is refused, with a message in the place of its decision, and the stream goes on.
 """
 
 from __future__ import annotations
@@ -74,6 +75,8 @@ class EventBatch(NamedTuple):
     ids: list[EventId]
     given: list[Any] | None = None
     """Instances as they came, where they have named values; what people are shown."""
+    advice: list[dict[str, Any] | None] | None = None
+    """What advisers say; None where no event has any."""
 
 
 def empty_batch() -> EventBatch:
@@ -91,6 +94,7 @@ class EventLine(msgspec.Struct, gc=False):
     forget: bool = False
     time: Time = None
     id: EventId = None
+    advice: dict[str, Any] | None = None
 
 
 class NamedEventLine(EventLine, gc=False):
@@ -157,12 +161,14 @@ def _hint_at(name: str, text: bytes | None) -> str:
 def to_batch(lines: list[EventLine], spec: SamplerSpec, wrong: dict[int, str] | None = None) -> EventBatch:
     """Events as columns; ``wrong`` has the reasons of those that cannot be read, by their number."""
     columns = map(list, zip(*map(_COLUMNS, lines), strict=True)) if lines else ([] for _ in EventLine.__struct_fields__)
-    keys, instances, rounds, labels, forgets, times, ids = columns
+    keys, instances, rounds, labels, forgets, times, ids, said = columns
     if spec.schema is not None:
         batch = EventBatch(keys, named_rows(instances, spec.schema), rounds, labels, times, ids, instances)
     else:
         given = _sparse(instances, spec) if spec.sparse else _dense(instances)
         batch = EventBatch(keys, given, rounds, labels, times, ids)
+    if any(each is not None for each in said):
+        batch = batch._replace(advice=said)
     return refuse_malformed(batch, forgets, wrong or {})
 
 
@@ -175,6 +181,9 @@ def refuse_malformed(batch: EventBatch, forgets: list[bool], wrong: dict[int, st
                 given[i] = Refusal(_NOTHING)
         elif forget or number is not None:
             given[i] = Refusal("an event with an x has no round and nothing to forget.")
+    for i, said in enumerate(batch.advice or ()):
+        if said is not None and (given[i] is None or batch.labels[i] is not None):
+            given[i] = Refusal("advice comes with an instance that is predicted.")
     for i, sentence in wrong.items():
         given[i] = Refusal(sentence)
     return batch

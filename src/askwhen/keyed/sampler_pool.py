@@ -5,7 +5,8 @@ a sampler with the arrays of all its states in one block of memory. The state of
 block, the counts and the open questions. The random generators need no words: every round draws once, so their first
 state and the number of rounds determine the next draw.
 
-A sampler that does not fit a slot, because its arrays have grown or it has classes or costs, is stored as a snapshot.
+A sampler that does not fit a slot, because its arrays have grown or it has classes, costs or advisers, is stored as a
+snapshot.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ class SamplerPool:
         example = spec.make(0).engine
         self._pair = example.pair
         self._free_slots: list[PooledSampler] = []
-        self._uses_slots = spec.classes is None and spec.costs is None and example.promise is None
+        plain = spec.classes is None and spec.costs is None and spec.advisers is None
+        self._uses_slots = plain and example.promise is None
         if self._uses_slots:
             one, other = self._new_slot(0), self._new_slot(1)
             self._fresh_words = _words(one).copy()

@@ -10,6 +10,7 @@ from ..contracts.abilities import KindLearner, provides
 from ..contracts.sampler import Parts
 from ..data.schema import Schema
 from ..data.schema_json import from_json, to_json
+from ..engine.inputs.advice import ANY
 from ..engine.inputs.registry import build, describe
 from ..errors import InputError
 from ..learners import Mixture
@@ -23,7 +24,8 @@ class SamplerSpec:
 
     ``features`` is None if the first instance of a partition determines it, which only dense instances can. ``labels``
     are the two labels of the log, the negative one first, or None where they are -1 and +1: all keys have the same.
-    ``schema`` says what the named values of an instance are, where instances are objects with names.
+    ``schema`` says what the named values of an instance are, where instances are objects with names. ``advisers`` are
+    those whose advice may come with an instance, or "any".
     """
 
     parts: Parts
@@ -35,6 +37,7 @@ class SamplerSpec:
     sparse: bool
     labels: tuple[Any, Any] | None = None
     schema: Schema | None = None
+    advisers: tuple[str, ...] | str | None = None
 
     @classmethod
     def of(cls, sampler: Sampler, features: int | None, sparse: bool) -> SamplerSpec:
@@ -62,9 +65,11 @@ class SamplerSpec:
         elif sparse:
             raise InputError("features must say how many features there are where instances are sparse.", owner="keyed")
         classes = None if engine.classes is None else tuple(engine.classes)
-        found = cls(
-            engine.parts, engine.seed, engine.costs, classes, engine.most, features, sparse, engine.pair.written, schema
-        )
+        who: tuple[str, ...] | str | None = None
+        if engine.advisers is not None:
+            who = ANY if engine.advisers.is_open else tuple(engine.advisers.names)
+        fixed = (engine.parts, engine.seed, engine.costs, classes, engine.most)
+        found = cls(*fixed, features, sparse, engine.pair.written, schema, who)
         found.make(0)  # raises now what every worker would raise later
         return found
 
@@ -79,6 +84,8 @@ class SamplerSpec:
         more: dict[str, Any] = {"most_classes": self.most} if self.most else {}
         if classes is None and not self.parts.learner.regression:
             more["labels"] = self.labels or (-1, 1)
+        if self.advisers is not None:
+            more["advisers"] = ANY if self.advisers == ANY else list(self.advisers)
         return Sampler(*self.parts, seed=seed, costs=self.costs, classes=classes, **more)
 
     def as_stored(self, kind: str | None) -> SamplerSpec:
@@ -102,6 +109,7 @@ class SamplerSpec:
         }
         facts |= {} if self.labels is None else {"labels": self.labels}
         facts |= {} if self.schema is None else {"schema": to_json(self.schema)}
+        facts |= {} if self.advisers is None else {"advisers": self.advisers}
         return json.dumps(facts, sort_keys=True)
 
     @classmethod
@@ -109,6 +117,7 @@ class SamplerSpec:
         """The inverse of ``written``."""
         facts = json.loads(text)
         pair, classes, labels, schema = facts["costs"], facts["classes"], facts.get("labels"), facts.get("schema")
+        advisers = facts.get("advisers")
         return cls(
             Parts(*(build(part) for part in facts["parts"])),
             facts["seed"],
@@ -119,4 +128,5 @@ class SamplerSpec:
             facts["sparse"],
             None if labels is None else (labels[0], labels[1]),
             None if schema is None else from_json(schema),
+            tuple(advisers) if isinstance(advisers, list) else advisers,
         )

@@ -18,6 +18,8 @@ from ..contracts.rule import last_time
 from ..engine.inputs.argument_checks import check_time, round_time
 from ..errors import AskwhenError
 from ..linalg.rows import SparseRow
+from ..trace.trace import Ask
+from .advice import advice_of
 from .decisions import DecisionLine, ndjson_of
 from .events import EventBatch, Refusal, Time
 from .logs.protocols import DecisionSink, PartitionReader
@@ -142,7 +144,7 @@ class PartitionWorker:
         decisions: list[DecisionLine | None] = [None] * len(batch.keys)
         changed: list[tuple[str, bytes]] = []
         shape = None if self._spec.sparse else (self._d,)
-        shows = self._shows
+        shows, advice = self._shows, batch.advice
         timeless = not self._spec.needs_time
         instances = questions = answers = unsolicited = forgotten = refused = 0
         for key, held in cache.visit(list(events)):
@@ -161,7 +163,11 @@ class PartitionWorker:
                     elif shape is not None and x.shape != shape:
                         raise _RefusedError(f"x must have {self._d} features as before, got {len(x)}.")
                     elif label is None:
-                        ask = held.engine.ask(x) if timeless else held.engine.ask(x, _time_of(held, time))
+                        said = None if advice is None else advice[i]
+                        if said is not None:
+                            ask = _advised(held, x, None if timeless else _time_of(held, time), said, self._d)
+                        else:
+                            ask = held.engine.ask(x) if timeless else held.engine.ask(x, _time_of(held, time))
                         instances += 1
                         questions += ask[5]
                         decisions[i] = made = DecisionLine(key, *ask, name)
@@ -228,10 +234,20 @@ def _time_of(held: PooledSampler, time: Time) -> float:
     return round_time(engine, "ask", time)
 
 
+def _advised(held: PooledSampler, x: Any, time: float | None, advice: dict[str, Any], d: int | None) -> Ask:
+    """Play a round with what advisers say."""
+    return held.sampler.ask(_given(x, d), time, advice_of(held.engine, advice))
+
+
 def _learn(held: PooledSampler, x: np.ndarray | SparseRow, label: float | str, d: int | None) -> None:
     """Learn an unsolicited label."""
-    if isinstance(x, SparseRow):
-        import scipy.sparse as sp
+    held.sampler.learn(_given(x, d), label)
 
-        x = sp.csr_matrix((x.data, x.indices.astype("i4"), [0, x.stop]), (1, d))
-    held.sampler.learn(x, label)
+
+def _given(x: np.ndarray | SparseRow, d: int | None) -> Any:
+    """An instance as a sampler takes it."""
+    if not isinstance(x, SparseRow):
+        return x
+    import scipy.sparse as sp
+
+    return sp.csr_matrix((x.data, x.indices.astype("i4"), [0, x.stop]), (1, d))

@@ -1,7 +1,7 @@
-"""Events in Parquet: the columns key, x, round, label, forget, time and id; those that no row needs may be missing.
+"""Events in Parquet: the columns key, x, round, label, forget, time, id and advice; not all of them need be there.
 
 x is a list of numbers, a map from indices to numbers for sparse instances, or a struct where instances have named
-values.
+values. advice is a text with the JSON object of an event, or a struct or a map with an entry for each adviser.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ...data.files import perhaps
@@ -18,7 +19,7 @@ from ...system.extras import needs_extra
 from ..events import EventBatch, Refusal, empty_batch, named_rows, refuse_malformed, sparse_row
 from ..sampler_spec import SamplerSpec
 
-_COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
+_COLUMNS = ("key", "x", "round", "label", "forget", "time", "id", "advice")
 
 
 class ParquetRows:
@@ -75,9 +76,9 @@ class ParquetRows:
             wrong |= {i: "the round must be a whole number." for i, each in enumerate(rounds) if _is_fraction(each)}
             rounds = [None if each is None or each != each or _is_fraction(each) else int(each) for each in rounds]
         forgets = [bool(each) for each in columns.get("forget", none)]
-        return refuse_malformed(
-            EventBatch([key or "" for key in keys], given, rounds, labels, times, ids, shown), forgets, wrong
-        )
+        said = None if "advice" not in columns else _advice(columns["advice"], wrong)
+        events = EventBatch([key or "" for key in keys], given, rounds, labels, times, ids, shown, said)
+        return refuse_malformed(events, forgets, wrong)
 
     def _instances(self, column: Any) -> list[Any]:
         import pyarrow
@@ -133,6 +134,29 @@ def _holds_numbers(kind: Any) -> bool:
     import pyarrow
 
     return bool(pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind))
+
+
+def _advice(column: list[Any], wrong: dict[int, str]) -> list[dict[str, Any] | None]:
+    """The advice in each row; what is none goes to ``wrong``."""
+    found: list[dict[str, Any] | None] = [None] * len(column)
+    for i, given in enumerate(column):
+        try:
+            said = msgspec.json.decode(given) if isinstance(given, str) else given
+            said = dict(said) if isinstance(said, list) else said
+        except (msgspec.MsgspecError, ValueError, TypeError):
+            said = given
+        if said is not None and not isinstance(said, dict):
+            wrong[i] = "advice must be an object with an entry for each adviser."
+        elif said is not None:
+            found[i] = {name: _of_struct(each) for name, each in said.items()}
+    return found
+
+
+def _of_struct(said: Any) -> Any:
+    """What an adviser says; a struct has every label of any row, with null where it has none."""
+    if not isinstance(said, dict) or "label" in said:
+        return said
+    return {label: share for label, share in said.items() if share is not None} or None
 
 
 def _is_fraction(given: Any) -> bool:
