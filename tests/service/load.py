@@ -10,8 +10,8 @@ import numpy as np
 class Crowd:
     """Producers and annotators in threads, on one stream. ``told`` has every reply that said yes."""
 
-    def __init__(self, url, stream, producers, annotators, labels, d=4, seed=0, pause=0.0):
-        self.pause = pause
+    def __init__(self, url, stream, producers, annotators, labels, d=4, seed=0, pause=0.0, advisers=()):
+        self.pause, self.advisers = pause, advisers
         self.url, self.stream, self.labels, self.d = url, stream, labels, d
         self.instances, self.answers, self.leases, self.strange = {}, {}, [], []
         self.stopping = threading.Event()
@@ -62,11 +62,20 @@ class Crowd:
             i += 1
             self.stopping.wait(self.pause)
             x = rng.standard_normal(self.d).round(4).tolist()
-            reply = self._send(http, "/instances", {"x": x, "id": f"{name}-{i}"})
+            body = {"x": x, "id": f"{name}-{i}"} | self._advice(rng)
+            reply = self._send(http, "/instances", body)
+            if self.advisers and rng.random() < 0.1:  # after the decision
+                self._send(http, "/advice", {"id": f"{name}-{i}", "advice": {self.advisers[0]: self.labels[0]}})
             if reply is not None and reply.status_code == 200:
                 self.instances[f"{name}-{i}"] = reply.json()
             elif reply is not None:
                 self.strange.append(reply.text[:300])
+
+    def _advice(self, rng):
+        """What advisers say of an instance, if the stream has any; each is often silent."""
+        words = [self.labels[int(each)] for each in rng.integers(len(self.labels), size=len(self.advisers))]
+        said = {name: [word, 0.8] for name, word in zip(self.advisers, words, strict=True) if rng.random() < 0.7}
+        return {"advice": said} if said else {}
 
     def _annotate(self, http, name, rng):
         while not self.stopping.is_set():

@@ -5,10 +5,12 @@ import csv
 import io
 import json
 
+import numpy as np
 import pyarrow.parquet
 import pytest
 
 import askwhen as aw
+from askwhen.service.events.advice import Said
 from askwhen.service.events.kinds import facts_of
 from askwhen.service.events.settings import Budget
 from askwhen.service.use_cases import streams, tokens
@@ -288,3 +290,26 @@ def read(content, format):
     if format == "csv":
         return list(csv.DictReader(io.StringIO(content.decode())))
     return json.loads(content) if format == "json" else list(map(json.loads, content.splitlines()))
+
+
+@pytest.mark.parametrize("labels", [["ham", "spam"], ["ham", "spam", "junk"], "open"])
+def test_the_downloaded_model_takes_advice_as_the_stream_did(tmp_path, labels):
+    async def go():
+        async with serving(tmp_path, labels=labels) as call:
+            words = ["ham", "spam"]
+            for i in range(40):
+                advice = {"gpt": [words[i % 2], 0.9], "rules": {"ham": 0.4, "spam": 0.6}}
+                await send(call, x=[1.0, 0.01 * i], id=f"n{i}", advice=advice)
+                if i < 30:
+                    await call("annotator", "POST", f"questions/{i}/answer", json={"label": words[i % 2]})
+                    call.coordinator.tick()
+            (tmp_path / "mails.askwhen").write_bytes((await call("reviewer", "GET", "model")).content)
+            model = aw.load(tmp_path / "mails.askwhen")
+            advice = {"gpt": (["ham", "spam"], [0.9, 0.9])}
+            assert model.predict([[1.0, 1.0]] * 2, live=True, advice=advice).tolist() == ["ham", "spam"]
+            both = [{"gpt": Said("ham", 0.9)}, {"gpt": Said("spam", 0.9)}]
+            guesses = call.stream.model.guesses([np.array([1.0, 1.0])] * 2, both)
+            assert [label for label, _ in guesses] == ["ham", "spam"]
+            assert aw.evaluate.advisers(model)["gpt"].rounds == 40
+
+    run(go())

@@ -74,8 +74,8 @@ def test_kills_at_random_moments_lose_nothing(nursery, tmp_path):
     address = str(tmp_path / "log.db")
     with Child(nursery, address) as server:
         with aw.Client(server.url) as client:
-            client.create("mails", **settings())
-        crowd = Crowd(server.url, "mails", 3, 4, LABELS).start()
+            client.create("mails", **settings(), advisers=["gpt", "rules"])
+        crowd = Crowd(server.url, "mails", 3, 4, LABELS, advisers=["gpt", "rules"]).start()
         try:
             for _ in range(times(10, 200)):
                 time.sleep(rng.uniform(0.02, 0.5))
@@ -88,7 +88,8 @@ def test_kills_at_random_moments_lose_nothing(nursery, tmp_path):
     events = checked(address, crowd)
     assert len(crowd.instances) > times(50, 1000)
     assert len(crowd.answers) > times(20, 400)
-    assert {"told", "answered", "leased"} <= {event.kind for event in events}
+    assert {"told", "answered", "leased", "advised"} <= {event.kind for event in events}
+    assert sum(event.kind == "instance" and facts_of(event).advice is not None for event in events) > times(30, 600)
     connection = apsw.Connection(address)
     assert connection.execute("pragma integrity_check").get == "ok"
     connection.close()

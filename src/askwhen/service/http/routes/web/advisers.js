@@ -49,8 +49,10 @@ function row(each, top, width, across) {
   const { name, overall, recent, random_labels: labels, warning } = each;
   const isKnown = overall.value !== null;
   const long = `${name}: ${known(overall)} (${isKnown ? ends(overall) : overall.why_unknown})`;
-  const text = WIDE * long.length > width ? `${name}: ${known(overall)}` : long;
-  const hint = [long, labels !== null && `as good as ${plural(labels, "random label")}`, fell(each), warning];
+  const asGood = labels === null ? "" : `as good as ${plural(labels, "random label")}`;
+  const fitting = [asGood && `${long}; ${asGood}`, long].find((some) => some && WIDE * some.length < width - 16);
+  const text = fitting ?? `${name}: ${known(overall)}`;
+  const hint = [long, asGood, fell(each), warning];
   return svg("g", {}, svg("title", {}, hint.filter(Boolean).join("; ")), svg("rect", { class: "hit", x: 0, y: top, width, height: HIGH }),
     svg("text", { class: "tick", x: 8, y: top + 15 }, cut(text, width - 16)),
     isKnown && svg("g", { class: "s0" }, svg("rect", { class: "band", x: across(overall.low), y: top + 21, width: Math.max(across(overall.high) - across(overall.low), 2), height: 12, rx: 3 }),
