@@ -137,8 +137,8 @@ class Mixture:
 
     def start_views(self, layout: Layout) -> MixtureState | SeveralState:
         """The state before the first round, for rows of this layout."""
-        k = 1 if self.classes is None else max(self.classes, 1)
-        check_memory(self, layout.features, matrix_bytes(layout) + 64 * layout.lines * k)
+        each = 64 if self.classes is None else 4  # of several classes, most words never have a line
+        check_memory(self, layout.features, matrix_bytes(layout) + each * layout.lines)
         if self.classes is not None:
             return start_several(layout, self.classes, self.multi, self.version > 1)
         return start_mixture(layout, self.regression, self.version > 1)
@@ -146,6 +146,6 @@ class Mixture:
     def start(self, d: int, sparse: bool) -> Any:
         """The state before the first round, for instances of dimension d that are too wide for several views."""
         if self.classes is not None:
-            check_memory(self, d, 48 * d * max(self.classes, 1))
+            check_memory(self, d, 4 * d)
             return start_several_diagonal(d, self.classes, self.multi)
         return start_diagonal(d, self.regression)

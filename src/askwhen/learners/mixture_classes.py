@@ -35,11 +35,13 @@ from ..contracts.learner import (
     LARGEST_COUNT,
     UPDATED,
     enter,
+    grow,
     hear,
     is_sound,
     learn,
     leave,
     quadratic,
+    ready,
     restart,
     score,
     score_lasting,
@@ -47,7 +49,7 @@ from ..contracts.learner import (
     widen,
 )
 from ..contracts.views import Layout
-from ..linalg.rows import beginning, rest
+from ..linalg.rows import beginning, rest, size
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
 from ..linalg.vectors import LARGEST, SOUND, UNSOUND, all_within, clear, inner, measure
 from ..weights.class_slots import (
@@ -98,10 +100,14 @@ from .view_blocks import (
 )
 from .word_classes import (
     forget_classes,
+    has_room_for_words,
     is_sound_classes,
     learn_word_classes,
+    mixed_lines,
+    new_lines,
     note_word_gains,
     score_word_classes,
+    with_room,
 )
 from .word_experts import EXPERTS, margin_for_loss_of_words, margin_of_words
 
@@ -129,8 +135,8 @@ class ClassBlock(NamedTuple):
 class SeveralState(NamedTuple):
     """``m`` by expert and class, ``mean`` = p_j; ``seen`` = (q, loss) by expert; told = (N_j by tau, S).
 
-    ``opened`` is the number of classes so far: all of them, unless classes are open. ``lines`` and ``taken`` are those
-    of words, if there are any, and ``gain`` has the steps of their experts by class.
+    ``opened`` is the number of classes so far: all of them, unless classes are open. ``lines``, ``taken``, ``where``
+    and ``used`` are those of words, if there are any, and ``gain`` has the steps of their experts by class.
     """
 
     linear: ClassBlock
@@ -141,6 +147,8 @@ class SeveralState(NamedTuple):
     clusters: ClusterBlock
     lines: Any
     taken: Any
+    where: Any
+    used: Any
     gain: Any
     mix: Any
     lasting: Any
@@ -204,8 +212,7 @@ def start_several(layout: Layout, opened: int, multi: bool = False, lasts: bool 
         ranks,
         direction,
         clusters,
-        np.zeros((words, k, 6)),
-        np.zeros((words, 2)),
+        *new_lines(words, k),
         np.zeros((EXPERTS if words else 0, k)),
         np.zeros(E),
         np.zeros(len(lasting)),
@@ -328,7 +335,7 @@ def score_several(state: Any, x: Any, scored: Any) -> Any:
     score_classes(state.direction, scored, m, seen, dense, single)
     if len(state.clusters.P) > 0 and scored[state.clusters.first]:
         score_clusters(state.clusters, m[state.clusters.first], dense, single)
-    if len(state.lines) > 0 and scored[len(scored) - 1]:
+    if len(state.where) > 0 and scored[len(scored) - 1]:
         return norm2, look_at_words(state, x)
     return norm2, SOUND
 
@@ -336,19 +343,20 @@ def score_several(state: Any, x: Any, scored: Any) -> Any:
 @step
 def look_at_words(state: Any, x: Any) -> Any:
     """Compute m by class and q of the experts on words; return whether the words can be scored."""
-    words, offset = rest(x, state.lines_at, len(state.lines))
-    _, status = measure(words, offset + len(state.lines))
+    words, offset = rest(x, state.lines_at, len(state.where))
+    _, status = measure(words, offset + len(state.where))
     status = UNSOUND if begins_before(words, offset) else status
     if status == SOUND:
         first = len(state.mix) - EXPERTS
-        score_word_classes(state.lines, state.taken, words, offset, state.m[first:], state.seen[_Q, first:])
+        m, q = state.m[first:], state.seen[_Q, first:]
+        score_word_classes(state.lines, state.taken, state.where, words, offset, m, q)
     return status
 
 
 @step
 def margin_of(state: Any, e: int, j: int) -> Any:
     """p_ej, between -1 and 1."""
-    first = len(state.mix) - (EXPERTS if len(state.lines) > 0 else 0)
+    first = len(state.mix) - (EXPERTS if len(state.where) > 0 else 0)
     m, q = state.m[e, j], state.seen[_Q, e]
     return clipped(m / (1.0 + q), 1.0) if e < first else margin_of_words(e - first, m, q, 1.0, False)
 
@@ -365,7 +373,7 @@ def mix_margins(state: Any, mix: Any, scored: Any) -> Any:
             for j in range(len(mean)):
                 mean[j] += mix[e] * margin_of(state, e, j)
             total += mix[e]
-            if e != clusters and (len(state.lines) == 0 or e < first or e >= first + 2):
+            if e != clusters and (len(state.where) == 0 or e < first or e >= first + 2):
                 q += mix[e] * state.seen[_Q, e]
                 formed += mix[e]
     q = q / formed if formed > 0.0 else 0.0
@@ -420,7 +428,7 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     ready_classes(state.direction, scored, each, seen, dense, single)
     if len(state.clusters.P) > 0 and not scored[state.clusters.first]:
         score_clusters(state.clusters, each[state.clusters.first], dense, single)
-    if len(state.lines) > 0 and not scored[len(scored) - 1]:
+    if len(state.where) > 0 and not scored[len(scored) - 1]:
         look_at_words(state, x)
     weigh_by_gap(state, dense, c)
     learn_classes(state.linear, each, seen, c, state.multi)
@@ -430,13 +438,13 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     learn_classes(state.direction, each, seen, c, state.multi)
     if len(state.clusters.P) > 0:
         learn_clusters(state.clusters, dense, c)
-    if len(state.lines) > 0:
+    if len(state.where) > 0:
         first = len(scored) - EXPERTS
-        words, offset = rest(x, state.lines_at, len(state.lines))
+        words, offset = rest(x, state.lines_at, len(state.where))
         for j in range(len(state.mean)):
             label = 1.0 if is_labelled(c, j, state.multi) else -1.0
             note_word_gains(state.gain, each[first:], seen[_Q, first:], j, label)
-        learn_word_classes(state.lines, state.taken, words, offset, state.gain)
+        learn_word_classes(state.lines, state.taken, state.where, state.used, words, offset, state.gain)
     return UPDATED
 
 
@@ -452,7 +460,7 @@ def loss_of_classes(state: Any, c: int) -> Any:
 def weigh_by_gap(state: Any, dense: Any, c: int) -> None:
     """Update the weights by the losses of all experts, and choose which of them are scored from now on, in place."""
     seen, mix, m, ranks = state.seen, state.mix, state.m, state.ranks
-    words = len(mix) - (EXPERTS if len(state.lines) > 0 else 0)
+    words = len(mix) - (EXPERTS if len(state.where) > 0 else 0)
     for e in range(len(mix)):
         for j in range(m.shape[1]):
             at_loss = margin_of(state, e, j)
@@ -483,7 +491,7 @@ def _restart(state: Any) -> None:
     restart_classes(state.ranks)
     restart_classes(state.direction)
     forget_clusters(state.clusters)
-    forget_classes(state.lines, state.taken)
+    forget_classes(state.lines, state.taken, state.where, state.used)
     begin_mixture(state)
     for tau in range(2):
         clear(state.told[tau])
@@ -492,7 +500,7 @@ def _restart(state: Any) -> None:
 @step
 def begin_mixture(state: Any) -> None:
     """Set the weights of experts before the first label, in place."""
-    words, directions = EXPERTS if len(state.lines) > 0 else 0, len(state.direction.drift)
+    words, directions = EXPERTS if len(state.where) > 0 else 0, len(state.direction.drift)
     if len(state.clusters.P) > 0:
         directions += 1
     begin_weights(state.mix, words, directions, state.alike)
@@ -507,7 +515,7 @@ def begin_mixture(state: Any) -> None:
 def _is_sound(state: SeveralState) -> Any:
     mix, S, words = state.mix, state.told[:, -1:], EXPERTS if state.words else 0
     recent = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(state.told[:, :-1]) - S, -LARGEST, 1e-6)
-    lengths = (len(state.lines), len(state.taken), len(state.gain)) == (state.words, state.words, words)
+    lengths = (len(state.where), len(state.gain)) == (state.words, words)
     clusters, D = int(len(state.clusters.P) > 0), len(state.clusters.P)
     if not lengths or not is_sound_blocks(_blocks(state), len(mix) - words - clusters):
         return False
@@ -521,11 +529,24 @@ def _is_sound(state: SeveralState) -> Any:
         state.lasting, state.lasts
     )
     chosen = np.array_equal(state.scored, scored) and lasting
-    return is_mixture(mix) and recent and chosen and is_sound_classes(state.lines, state.taken) and is_opened(state)
+    lines = is_sound_classes(state.lines, state.taken, state.where, state.used)
+    return is_mixture(mix) and recent and chosen and lines and is_opened(state)
 
 
 def _blocks(state: SeveralState) -> tuple[ClassBlock, ...]:
     return state.linear, state.curved, state.deviation, state.ranks, state.direction
+
+
+@ready.of(SeveralState)
+def _ready(state: Any, x: Any) -> Any:
+    words, _offset = rest(x, state.lines_at, len(state.where))
+    return len(state.where) == 0 or has_room_for_words(state.lines, state.used, size(words))
+
+
+@grow.of(SeveralState)
+def _grow(state: SeveralState, entries: int, randomness: Any) -> SeveralState:
+    lines, taken = with_room(state.lines, state.taken, state.used, entries)
+    return state._replace(lines=lines, taken=taken)
 
 
 @widen.of(SeveralState)
@@ -543,11 +564,11 @@ def _widen(state: SeveralState, slots: int) -> SeveralState:
 @weights.of(SeveralState)
 def _weights(state: SeveralState) -> Any:
     k = int(state.opened[0])
-    found = np.zeros((k, max(state.width, state.lines_at + len(state.lines))))
+    found = np.zeros((k, max(state.width, state.lines_at + len(state.where))))
     for block in _blocks(state):
         mix = state.mix[block.first : block.first + len(block.w)]
         found[:, block.start : block.start + block.w.shape[2]] += np.tensordot(mix, block.w[:, :k], 1)
-    if len(state.lines):
-        last = state.lines_at + len(state.lines)
-        found[:, state.lines_at : last] += (state.lines[:, :k, :EXPERTS] @ state.mix[-EXPERTS:]).T
+    if len(state.where):
+        last = state.lines_at + len(state.where)
+        found[:, state.lines_at : last] += mixed_lines(state.lines, state.where, k, state.mix[-EXPERTS:])
     return found

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compiled.steps import step
-from ..contracts.learner import UPDATED, is_sound, learn, quadratic, restart, score, weights, widen
+from ..contracts.learner import UPDATED, grow, is_sound, learn, quadratic, ready, restart, score, weights, widen
+from ..linalg.rows import size
 from ..linalg.vectors import SOUND, TOO_LARGE, measure
 from ..weights.class_slots import (
     FIRST_SLOTS,
@@ -24,17 +25,29 @@ from ..weights.class_slots import (
 )
 from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
 from .mixture_sparse import LIMIT
-from .word_classes import forget_classes, is_sound_classes, learn_word_classes, note_word_gains, score_word_classes
+from .word_classes import (
+    forget_classes,
+    has_room_for_words,
+    is_sound_classes,
+    learn_word_classes,
+    mixed_lines,
+    new_lines,
+    note_word_gains,
+    score_word_classes,
+    with_room,
+)
 from .word_experts import EXPERTS, margin_for_loss_of_words, margin_of_words
 
 _Q, _LOSS = 0, 1
 
 
 class SeveralDiagonalState(NamedTuple):
-    """lines[feature, class] = (w, w, w, w, G, G); taken = 10 - D by feature, twice; m and gain by expert and class."""
+    """The experts' lines, as in :mod:`askwhen.learners.word_classes`; m and gain by expert and class."""
 
     lines: Any
     taken: Any
+    where: Any
+    used: Any
     mix: Any
     m: Any
     mean: Any
@@ -53,11 +66,10 @@ register_classes(SeveralDiagonalState)
 def start_several_diagonal(d: int, opened: int, multi: bool = False) -> SeveralDiagonalState:
     """The state before the first round, for ``opened`` classes or labels; 0 means open classes."""
     k = opened or FIRST_SLOTS
-    lines, taken, mix = np.zeros((d, k, 6)), np.zeros((d, 2)), np.full(EXPERTS, 1.0 / EXPERTS)
-    best = np.zeros(1, np.int64)
+    mix, best = np.full(EXPERTS, 1.0 / EXPERTS), np.zeros(1, np.int64)
     m, gain, seen = np.zeros((EXPERTS, k)), np.zeros((EXPERTS, k)), np.zeros((2, EXPERTS))
     known, margins = np.array([opened]), np.zeros(k)
-    return SeveralDiagonalState(lines, taken, mix, m, np.zeros(k), seen, gain, best, known, margins, multi)
+    return SeveralDiagonalState(*new_lines(d, k), mix, m, np.zeros(k), seen, gain, best, known, margins, multi)
 
 
 @widen.of(SeveralDiagonalState)
@@ -69,18 +81,30 @@ def _widen(state: SeveralDiagonalState, slots: int) -> SeveralDiagonalState:
 
 @is_sound.of(SeveralDiagonalState)
 def _is_sound(state: SeveralDiagonalState) -> Any:
-    return is_sound_classes(state.lines, state.taken) and is_mixture(state.mix) and is_opened(state)
+    lines = is_sound_classes(state.lines, state.taken, state.where, state.used)
+    return lines and is_mixture(state.mix) and is_opened(state)
+
+
+@ready.of(SeveralDiagonalState)
+def _ready(state: Any, x: Any) -> Any:
+    return has_room_for_words(state.lines, state.used, size(x))
+
+
+@grow.of(SeveralDiagonalState)
+def _grow(state: SeveralDiagonalState, entries: int, randomness: Any) -> SeveralDiagonalState:
+    lines, taken = with_room(state.lines, state.taken, state.used, entries)
+    return state._replace(lines=lines, taken=taken)
 
 
 @score.of(SeveralDiagonalState)
 def _score(state: Any, x: Any) -> Any:
     seen, m, mean, mix = state.seen, state.m, state.mean, state.mix
-    norm2, status = measure(x, len(state.lines))
+    norm2, status = measure(x, len(state.where))
     if status == SOUND and norm2 > LIMIT:
         status = TOO_LARGE
     if status != SOUND:
         return 0.0, 0.0, status
-    score_word_classes(state.lines, state.taken, x, 0, m, seen[_Q])
+    score_word_classes(state.lines, state.taken, state.where, x, 0, m, seen[_Q])
     for j in range(len(mean)):
         p = 0.0
         for e in range(EXPERTS):
@@ -114,16 +138,16 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     shift_weights(state.mix, seen[_LOSS])
     for j in range(k):
         note_word_gains(state.gain, state.m, seen[_Q], j, 1.0 if is_labelled(c, j, state.multi) else -1.0)
-    learn_word_classes(state.lines, state.taken, x, 0, state.gain)
+    learn_word_classes(state.lines, state.taken, state.where, state.used, x, 0, state.gain)
     return UPDATED
 
 
 @restart.of(SeveralDiagonalState)
 def _restart(state: Any) -> None:
-    forget_classes(state.lines, state.taken)
+    forget_classes(state.lines, state.taken, state.where, state.used)
     weigh_alike(state.mix)
 
 
 @weights.of(SeveralDiagonalState)
 def _weights(state: SeveralDiagonalState) -> Any:
-    return (state.lines[:, : int(state.opened[0]), :EXPERTS] @ state.mix).T
+    return mixed_lines(state.lines, state.where, int(state.opened[0]), state.mix)

@@ -39,10 +39,11 @@ from .legacy.older_layouts import with_missing_arrays
 
 Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
-LAYOUT = 6
+LAYOUT = 7
 """Version of the set of arrays. Since 2 there are a tally and the spending of a rule, since 3 the look-ahead statistics
 of Prepare, since 4 a tally that predicts mistakes; since 5 the open questions share one array;
-since 6 the default learner has experts on vectors and words, and weights for models that only predict."""
+since 6 the default learner has experts on vectors and words, and weights for models that only predict; since 7 only
+words of labelled instances have a line where there are several classes."""
 
 LARGEST_DIMENSION = (1 << 31) - 1
 
@@ -301,7 +302,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
         return engine
     d = count(d, LARGEST_DIMENSION)
     learner = parts.learner if answers is None else fitting(parts.learner, d, sparse, answers.begun or FIRST_SLOTS)
-    needed = 0 if is_decider else max(8 * d, matrix_bytes(learner, d, sparse))
+    needed = 0 if is_decider else max(4 * d, matrix_bytes(learner, d, sparse))
     if d == 0 or needed > sum(array.nbytes for array in arrays.values()):  # before memory is allocated
         raise SnapshotError(CONTRADICTION, owner="load")
     engine.begin("load", "X", d, sparse)

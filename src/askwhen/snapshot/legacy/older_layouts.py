@@ -11,6 +11,7 @@ from ...engine.engine import Engine
 from ...engine.state_arrays import arrays_of
 from ...learners.mixture_classes import SeveralState
 from ...learners.mixture_state import MixtureState
+from ...learners.word_classes import of_every_feature
 from ...prepare import ViewsState
 from ..header import count
 from . import first_release_tally
@@ -37,7 +38,23 @@ def with_missing_arrays(engine: Engine, header: dict[str, Any], arrays: dict[str
         )
         arrays = {name: array for name, array in arrays.items() if not name.startswith("tally.")}
         missing |= arrays_of(tally, "tally")
-    return missing | arrays
+    return missing | arrays | _lines_of_words(engine, arrays)
+
+
+def _lines_of_words(engine: Engine, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The lines of words for several classes, of which an older snapshot has one for every feature."""
+    found: dict[str, np.ndarray] = {}
+    for path, where in arrays_of(engine.learner, "learner").items():
+        base = path.removesuffix("where")
+        if base == path or path in arrays:
+            continue
+        lines, taken = arrays.get(f"{base}lines"), arrays.get(f"{base}taken")
+        if lines is None or taken is None:
+            found |= {path: where, f"{base}used": np.zeros(1, np.int64)}
+        elif lines.dtype == taken.dtype == float and lines.ndim == 3 and len(lines) == len(taken) == len(where):
+            names = [f"{base}{name}" for name in ("lines", "taken", "where", "used")]
+            found |= dict(zip(names, of_every_feature(lines, taken), strict=True))
+    return found
 
 
 def _later_arrays(engine: Engine) -> dict[str, np.ndarray]:
