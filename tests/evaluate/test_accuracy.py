@@ -19,6 +19,7 @@ from askwhen.betting import (
     place_of,
 )
 from askwhen.evaluate import accuracy, accuracy_curve
+from askwhen.evaluate.estimation.accuracy import overall_accuracy
 from askwhen.evaluate.estimation.confidence import least, most
 from askwhen.evaluate.estimation.tally_views import sides_of, window_of
 from tests.reference import interval as reference
@@ -153,6 +154,18 @@ def test_unasked_labels_are_never_looked_at():
     trace = some_trace()
     blind = dict(vars(trace), mistaken=trace.mistaken & trace.queried)
     assert accuracy(trace) == accuracy(aw.Trace(**blind))
+
+
+@pytest.mark.parametrize("classes", [None, "open"])
+def test_the_overall_accuracy_alone_is_the_same(classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 4)), rng.integers(0, 2 if classes is None else 5, 600)
+    sampler = aw.Sampler(rule=aw.BudgetRule(0.3), seed=7, classes=classes)
+    sampler.run(X[:500], y[:500])
+    sampler.ask(X[500])
+    found, expected = overall_accuracy(sampler, 0.9), accuracy(sampler, confidence=0.9).overall
+    assert str(found) == str(expected)
+    assert (found.answered, found.unanswered, found.rounds) == (expected.answered, expected.unanswered, 501)
 
 
 def test_a_sampler_says_the_same_as_its_trace_live_and_resumed(tmp_path):

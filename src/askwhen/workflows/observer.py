@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Generic, TypeVar
 
 from ..errors import AskwhenError
-from ..evaluate import accuracy
+from ..evaluate.estimation.accuracy import overall_accuracy
 from ..sampler import Sampler
 from ..trace.trace import Trace
 
@@ -80,5 +80,5 @@ class RunProgress:
             "asked": f"asked {sampler.questions:,} ({sampler.questions / sampler.round:.1%})",
         }
         if not sampler.learner.regression:
-            facts["accuracy"] = f"accuracy {accuracy(sampler).overall}"
+            facts["accuracy"] = f"accuracy {overall_accuracy(sampler)}"
         self._move(**facts)

@@ -233,8 +233,10 @@ def _so_far(sampler: SamplerLike) -> str:
     promise = promises.promise_of(cast(Any, sampler))
     if promise is not None:
         return f"at most {100 * promise.certified:.1f} % of {promise.delivered:,} delivered labels are wrong"
-    found = aw.evaluate.accuracy(sampler)
-    return f"accuracy {found.overall}" if found.answered else "accuracy not known yet"
+    from ...evaluate.estimation.accuracy import overall_accuracy  # compiled steps, which take a second to import
+
+    found = overall_accuracy(sampler)
+    return f"accuracy {found}" if found.answered else "accuracy not known yet"
 
 
 class _KeyboardAnnotator:

@@ -203,6 +203,13 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     return replace(report, classes=classes, confusion=taken_for(by_label, alpha, len(labels), overall))
 
 
+def overall_accuracy(source: Counting, confidence: float = 0.95) -> Estimate:
+    """``accuracy(source).overall``, without all else: with many classes, their precision and recall take a second."""
+    tally, _, _, waiting = source.tally()
+    negative, positive = sides_of(tally, waiting)
+    return _estimate(negative + positive, 1.0 - confidence)
+
+
 def check_window(owner: str, recent: Any) -> None:
     """Raise for a window that samplers do not store."""
     if recent not in WINDOWS:
