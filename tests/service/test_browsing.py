@@ -14,6 +14,7 @@ from askwhen.service.use_cases import (
     correcting,
     erasing,
     instances,
+    label_changes,
     labels,
     questions,
     streams,
@@ -101,6 +102,27 @@ async def scanned(coordinator, stream):
         return [row for part in table.chunks(log.reader, stream.number, 0, stream.seq) for row in part]
 
 
+async def renaming(coordinator, stream):
+    """Labels that are renamed, renamed again, given anew and merged, some before and some after a look."""
+    listings = Listings(coordinator)
+    otherwise = await paged(coordinator, listings, stream, Filters(changed=True))
+    changes = [
+        (label_changes.rename, "ham", "wanted"),
+        (label_changes.rename, "wanted", "fine"),
+        (label_changes.add, ["ham"]),
+        (label_changes.merge, "ham", "spam"),
+        (label_changes.rename, "fine", "ham"),
+    ]
+    for i, (change, *given) in enumerate(changes):
+        await change(coordinator, stream, *given, "root")
+        if i == 1:
+            found = await paged(coordinator, listings, stream, Filters(changed=True))
+            assert [row.id for row in found] == [row.id for row in otherwise]
+            assert "ham" not in {row.prediction for row in found}
+        if i % 2:
+            await browsing.browse(coordinator, listings, stream, Filters(), None, 10)
+
+
 def matches(row, filters, changed):
     shown = words_in(f"{row['id']} {row['source'] or ''} {row['text'] or ''}") if row["text"] is not None else []
     return (
@@ -155,7 +177,10 @@ def test_every_search_gives_what_a_scan_gives(address):
             await browsing.browse(coordinator, listings, stream, Filters(), None, 10)
             await erasing.erase(coordinator, stream, Which(rounds=[gone, 3]), "root")
             await withdrawing.withdraw(coordinator, stream, Withdraw(ids=["n108", "n109"]), "root")
+            await renaming(coordinator, stream)
+            await browsing.predict_again(coordinator, listings, stream)
             rows = await scanned(coordinator, stream)
+            changed = {r["id"] for r in rows if r["prediction_now"] not in (None, r["prediction"]) and r["prediction"]}
             assert {row["state"] for row in rows} == {"waiting", "predicted", "open", "disputed", "dropped", "labelled"}
             order = {row["id"]: i for i, row in enumerate(rows)}
             for filters in FILTERS:

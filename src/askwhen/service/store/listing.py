@@ -17,6 +17,9 @@ UNKNOWN = -1.0
 MOST_SORTED = 20_000
 """Largest number of instances with some words that are sorted by certainty."""
 
+MOST_RENAMED = 5_000
+"""Largest number of rows whose label, and of those whose prediction, gets another name in one commit."""
+
 LONGEST_TEXT, LONGEST_WORD = 20_000, 60
 _WORD = re.compile(r"[^\W_]+")
 
@@ -55,12 +58,16 @@ class ListedItem(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Rows that the listing gets, items that it loses, and up to where it is made then."""
+    """Rows that the listing gets, items that it loses, and up to where it is made then.
+
+    With ``renamed``, a former and a new label, some rows that have the former one get the new one first.
+    """
 
     stream: int
     mark: Mark
     items: Sequence[ListedItem] = ()
     gone: Sequence[int] = ()
+    renamed: tuple[str, str] | None = None
 
 
 class Predicted(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from .listing import MOST_SORTED, Found, Listed, Mark, Predicted, Wanted, search, statement
+from .listing import MOST_RENAMED, MOST_SORTED, Found, Listed, Mark, Predicted, Wanted, search, statement
 
 _SELECT = f"select {', '.join(f'l.{name}' for name in Found._fields)} from listing l"
 _UPSERT = """
@@ -40,6 +40,8 @@ def write(connection: psycopg.Connection[Any], change: Listed | Predicted) -> No
             (items, now, certainty, stream),
         )
         return
+    if change.renamed is not None:
+        _rename(connection, stream, *change.renamed)
     last = {each.item: each for each in change.items}  # one statement may change a row once
     new = {each.item: each.words for each in change.items if each.words is not None}
     rows = [each._replace(words=new.get(each.item)) for each in last.values()]
@@ -62,6 +64,31 @@ def write(connection: psycopg.Connection[Any], change: Listed | Predicted) -> No
         "place = excluded.place, untidy = excluded.untidy",
         (stream, *map(int, change.mark)),
     )
+
+
+def _rename(connection: psycopg.Connection[Any], stream: int, label: str, new: str) -> None:
+    """Give some rows with a label the new one; what is predicted now follows what was predicted."""
+    given = {"stream": stream, "label": label, "new": new, "most": MOST_RENAMED}
+    some = "item in (select item from listing where stream = %(stream)s and {} limit %(most)s)"
+    for change, which in (
+        ("label = %(new)s", "label = %(label)s"),
+        (
+            "prediction = %(new)s, now = case when now = %(label)s then %(new)s else now end",
+            "prediction = %(label)s",
+        ),
+        ("now = %(new)s", "now <> prediction and now = %(label)s and prediction = %(new)s"),
+    ):
+        query = f"update listing set {change} where stream = %(stream)s and {some.format(which)}"
+        connection.execute(query.encode(), given)
+
+
+def labels(connection: psycopg.Connection[Any], stream: int) -> list[str]:
+    """All labels that rows have, or that were predicted for them."""
+    query = (
+        "select label from listing where stream = %(stream)s and label is not null "
+        "union select prediction from listing where stream = %(stream)s and prediction is not null"
+    )
+    return sorted(label for (label,) in connection.execute(query, {"stream": stream}).fetchall())
 
 
 def forget(connection: psycopg.Connection[Any], stream: int, items: Sequence[int]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from .listing import MOST_SORTED, Found, Listed, Mark, Predicted, Wanted, search, statement
+from .listing import MOST_RENAMED, MOST_SORTED, Found, Listed, Mark, Predicted, Wanted, search, statement
 
 _STREAM, _MIDDLE = 1 << 40, 1 << 39
 _SELECT = f"select {', '.join(f'l.{name}' for name in Found._fields)}"
@@ -39,6 +39,8 @@ def write(connection: apsw.Connection, change: Listed | Predicted) -> None:
         sql = "update listing set now = ?, now_certainty = ? where stream = ? and item = ?"
         connection.executemany(sql, guesses)
         return
+    if change.renamed is not None:
+        _rename(connection, stream, *change.renamed)
     rows = [(stream, *each[:8], int(each.flagged), each.comments) for each in change.items]
     connection.executemany(_UPSERT, rows)
     gone = "delete from listing_people where stream = ? and item = ?"
@@ -50,6 +52,34 @@ def write(connection: apsw.Connection, change: Listed | Predicted) -> None:
     connection.executemany(_WORDS, words)
     forget(connection, stream, change.gone)
     connection.execute("insert or replace into listed values (?, ?, ?, ?)", (stream, *map(int, change.mark)))
+
+
+def _rename(connection: apsw.Connection, stream: int, label: str, new: str) -> None:
+    """Give some rows with a label the new one; what is predicted now follows what was predicted."""
+    for name in ("label", "prediction"):
+        rest = ", now = case when now = ?2 then ?1 else now end" if name == "prediction" else ""
+        sql = (
+            f"update listing set {name} = ?1{rest} where stream = ?3 and item in (select item from listing indexed by "
+            f"listing_by_{name} where stream = ?3 and {name} = ?2 limit {MOST_RENAMED})"
+        )
+        connection.execute(sql, (new, label, stream))
+    sql = (
+        "update listing set now = ?1 where stream = ?3 and item in "
+        "(select item from listing indexed by listing_changed "
+        f"where stream = ?3 and now <> prediction and now = ?2 and prediction = ?1 limit {MOST_RENAMED})"
+    )
+    connection.execute(sql, (new, label, stream))
+
+
+def labels(connection: apsw.Connection, stream: int) -> list[str]:
+    """All labels that rows have, or that were predicted for them."""
+    found: set[str] = set()
+    for name in ("label", "prediction"):  # each from the last one on, since SQLite would read the whole index
+        last: str | None = ""
+        sql = f"select min({name}) from listing indexed by listing_by_{name} where stream = ? and {name} > ?"
+        while (last := connection.execute(sql, (stream, last)).get) is not None:
+            found.add(last)
+    return sorted(found)
 
 
 def forget(connection: apsw.Connection, stream: int, items: Sequence[int]) -> None:

@@ -186,6 +186,9 @@ class Reader(Protocol):
     def mark(self, stream: int) -> Mark:
         """Up to where the listing of a stream is made."""
 
+    def listed_labels(self, stream: int) -> list[str]:
+        """All labels that rows of the listing have, or that were predicted for them."""
+
     def withdrawn(self, stream: int, limit: int) -> list[int]:
         """Items that the listing has as waiting, and that the backlog has not: withdrawn, or decided since."""
 

@@ -393,6 +393,10 @@ class SqliteReader:
         """Up to where the listing of a stream is made."""
         return listing.mark(self._connection, stream)
 
+    def listed_labels(self, stream: int) -> list[str]:
+        """All labels that the listing has."""
+        return listing.labels(self._connection, stream)
+
     def withdrawn(self, stream: int, limit: int) -> list[int]:
         """Items that the listing has as waiting, and that the backlog has not."""
         return listing.withdrawn(self._connection, stream, limit)

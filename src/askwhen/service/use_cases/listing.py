@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 
 from ..domain.stream import ServiceStream
-from ..events.kinds import Commented, Flagged, Instance, Volunteered, facts_of
+from ..events.kinds import Commented, Flagged, Instance, LabelRenamed, LabelsMerged, Volunteered, facts_of
+from ..events.label_names import LabelNames
 from ..runtime.coordinator import Coordinator
 from ..store.listing import LONGEST_TEXT, UNKNOWN, Listed, ListedItem, Mark, words_in
-from ..store.records import BacklogItem, Event, Reader
+from ..store.records import ALL, BacklogItem, Event, Reader
 from .instance_outcomes import Outcome, outcome_of
 
 CHUNK, SOME = 2_000, 200
@@ -26,6 +27,8 @@ _OF_QUESTIONS = (
     *("told", "forgotten", "corrected", "volunteered", "commented", "flagged"),
 )
 """Kinds of events after which the row of an instance may be another one."""
+
+_RENAMED = (*LabelRenamed.event_kinds, *LabelsMerged.event_kinds)
 
 
 class Listings:
@@ -59,6 +62,10 @@ def _next(reader: Reader, stream: int) -> Listed | None:
     mark = reader.mark(stream)
     gone = reader.withdrawn(stream, SOME) if mark.untidy else []
     events = reader.events(stream, mark.seq, CHUNK)
+    first = next((i for i, event in enumerate(events) if event.kind in _RENAMED), len(events))
+    if events and first == 0:
+        return _renamed(reader, stream, mark, events[0])
+    events = events[:first]
     waiting = reader.backlog(stream, mark.place, CHUNK)
     if not events and not waiting:  # then those that are gone were not decided: that would be an event
         return Listed(stream, mark._replace(untidy=len(gone) == SOME), gone=gone) if mark.untidy else None
@@ -69,6 +76,20 @@ def _next(reader: Reader, stream: int) -> Listed | None:
     seq, place = (events[-1].seq if events else mark.seq), (waiting[-1].place if waiting else mark.place)
     untidy = mark.untidy or any(event.kind == "withdrawn" for event in events)
     return Listed(stream, Mark(seq, place, untidy), items)
+
+
+def _renamed(reader: Reader, stream: int, mark: Mark, event: Event) -> Listed:
+    """Some rows with the former name of a label get the new one; once there are none, the event is done.
+
+    Rows that are made from now on have the current names already.
+    """
+    fact: LabelRenamed | LabelsMerged = facts_of(event)
+    names = LabelNames([(ALL, fact.label, fact.to if isinstance(fact, LabelRenamed) else fact.into)])
+    for label in reader.listed_labels(stream):
+        new = names.now(label)
+        if new is not None and new != label:
+            return Listed(stream, mark, renamed=(label, new))
+    return Listed(stream, mark._replace(seq=event.seq))
 
 
 def _new(event: Event, fact: Instance) -> ListedItem:
