@@ -607,12 +607,14 @@ class Engine:
         return k
 
     def rename(self, label: Any, new: Any) -> None:
-        """Give a class another name; nothing else changes."""
-        assert isinstance(self.answers, Classes)
-        self.answers.rename(label, new)
+        """Give a class, or one of several labels, another name; nothing else changes."""
+        assert self.answers is not None
         for number, (asked, x, marks) in self.pending.items():
-            if asked.prediction == label:
-                self.pending[number] = (asked._replace(prediction=new), x, marks)
+            said = asked.prediction
+            named = tuple(new if each == label else each for each in said) if self.answers.multi else new
+            if named != said and (self.answers.multi or said == label):
+                self.pending[number] = (asked._replace(prediction=named), x, marks)
+        self.answers.rename(label, new)
 
     def close(self, label: Any) -> None:
         """Undo ``open`` for the class that was opened last."""

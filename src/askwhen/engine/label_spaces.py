@@ -123,6 +123,11 @@ class LabelSets:
         """The labels of many numbers, as a matrix of flags with a column for each label."""
         return np.asarray((best[:, None] >> np.arange(len(self.names))) & 1, np.bool_)
 
+    def rename(self, label: Any, new: Any) -> None:
+        """Give a label another name, which no other one may have."""
+        self.names[self.places[label]] = new
+        self.places = {name: k for k, name in enumerate(self.names)}
+
     def count(self, best: int, P: float, level: int, asked: bool) -> None:
         """Count a round."""
         count_labels(self.tally, best, P, level, asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -78,14 +79,14 @@ class AnnotatorStats(msgspec.Struct):
         for (first, second), weight in coincidences([label for _, label in given]).items():
             _add(self.together, first, second, sign * weight)
 
-    def relabel(self, label: str, new: str) -> None:
-        """Count the labels given under one name as those of another."""
+    def relabel(self, now: Callable[[str], str]) -> None:
+        """Count labels under the names that they have now."""
         tables: list[dict[str, dict[str, Any]]] = [*self.pairs.values(), self.together]
         for table in tables:
             for (first, second), n in _flat(table).items():
-                if label in (first, second):
+                if (now(first), now(second)) != (first, second):
                     _add(table, first, second, -n)
-                    _add(table, new if first == label else first, new if second == label else second, n)
+                    _add(table, now(first), now(second), n)
 
     def agreement(self) -> dict[str, Any]:
         """Coefficients of agreement, overall and for each pair of annotators; none where labels are numbers."""

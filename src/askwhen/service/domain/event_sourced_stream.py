@@ -165,7 +165,7 @@ class EventSourcedStream:
     def __init__(self, created: Settings, state: StreamState, model: Model, log: StreamLog, seq: int = 0) -> None:
         self.created, self._log = created, log
         self.state, self.seq = state, seq
-        log.names = LabelNames(state.relabelled)
+        log.names = LabelNames(state.relabelled, created.several)
         self.settings = changed(created, *(changes for _, changes in state.changes))
         # A weak reference, since a cycle would keep an unloaded stream in memory: recovered objects are frozen for the
         # garbage collector (gc.freeze), which would never find it.
@@ -309,7 +309,7 @@ class EventSourcedStream:
     def _relabel(self, seq: int, label: str, new: str) -> None:
         """Use another name for a label, also where it was given before."""
         self.state.relabelled = [*self.state.relabelled, (seq, label, new)]  # other threads read the former list
-        self._log.names = LabelNames(self.state.relabelled)
+        self._log.names = LabelNames(self.state.relabelled, self.settings.several)
         self.questions.relabel(label, new)
         self._change(seq, relabelled(self.settings, label, new))
 

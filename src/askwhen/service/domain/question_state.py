@@ -264,6 +264,8 @@ class QuestionState:
         """Use another name for a label everywhere; where both were given, they are one label from now on."""
 
         def now(each: Any) -> Any:
+            if each is not None and self.settings.several:
+                return label_sets.renamed(each, label, new)
             return new if each == label else each
 
         stored = self.stored
@@ -278,7 +280,7 @@ class QuestionState:
             known.label = now(known.label)
         for each in stored.corrections.values():
             each.prediction, each.model, each.label = map(now, (each.prediction, each.model, each.label))
-        stored.people.relabel(label, new)
+        stored.people.relabel(now)
 
     def add_comment(self, round: int | None) -> None:
         """Note that a question has a comment."""

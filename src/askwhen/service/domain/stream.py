@@ -222,10 +222,17 @@ class ServiceStream:
     def label_now(self, label: str | None) -> str | None:
         """A label by its current name; its former name is taken too, unless another label has it."""
         if label is not None and self.settings.several:
-            return label_sets.written(label_sets.read(label))
+            return self._set_now(label)
         if label is not None and self.settings.labels == NUMBERS:
             return numbers.written(numbers.read(label))
         return label if label in self.questions.labels else self.label_names.now(label)
+
+    def _set_now(self, text: str) -> str | None:
+        """A set of labels by their current names; former ones are taken too."""
+        given = label_sets.read(text)
+        if all(each in self.questions.labels for each in given):
+            return label_sets.written(given)
+        return self.label_names.now(label_sets.written(given))
 
     def seen_label(self, label: str | None) -> Label | None:
         """A label as clients see it: a list where several may apply at once, or a number."""

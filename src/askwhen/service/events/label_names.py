@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ..store.records import BacklogItem, Event
+from . import label_sets
 from .advice import Advice, GivenAdvice, packed, unpacked
 from .kinds import (
     Advised,
@@ -36,15 +37,19 @@ class LabelNames:
     ----------
     changes : sequence of (int, str, str), optional
         All changes in order.
+    several : bool, default False
+        Whether a label in an event is a set of labels.
     """
 
-    def __init__(self, changes: Sequence[Relabelled] = ()) -> None:
-        self._changes = changes
+    def __init__(self, changes: Sequence[Relabelled] = (), several: bool = False) -> None:
+        self._changes, self._several = changes, several
 
     def now(self, label: str | None, seq: int = 0) -> str | None:
         """The current name of a label that had this name in an event."""
         for at, before, since in self._changes:
-            if at > seq and label == before:
+            if at > seq and label is not None and self._several:
+                label = label_sets.renamed(label, before, since)
+            elif at > seq and label == before:
                 label = since
         return label
 

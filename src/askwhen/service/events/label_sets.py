@@ -31,6 +31,12 @@ def read(text: str) -> list[str]:
         ) from None
 
 
+def renamed(text: str, label: str, new: str) -> str:
+    """A set with another name of a label; where both were in it, it has one label less."""
+    labels = read(text)
+    return written({new if each == label else each for each in labels}) if label in labels else text
+
+
 def text_of(label: Label | None) -> str | None:
     """A label, several labels, or a number, as the log has them."""
     if isinstance(label, float):

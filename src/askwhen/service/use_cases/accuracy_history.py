@@ -165,7 +165,9 @@ class AccuracyHistory:
     async def outcomes(self, stream: ServiceStream) -> QuestionOutcomes:
         """What became of all questions of a stream."""
         line = await self.line(stream)
-        outcomes = self._outcomes.setdefault(stream.number, QuestionOutcomes(stream.settings.within))
+        outcomes = self._outcomes.setdefault(
+            stream.number, QuestionOutcomes(stream.settings.within, stream.settings.several)
+        )
         async with line.reading:
             more = True
             while more:

@@ -14,7 +14,7 @@ from ..domain.stream import ServiceStream
 from ..errors import ConflictError
 from ..events.kinds import Fact, LabelRenamed, LabelsAdded, LabelsMerged, facts_of
 from ..events.numbers import NUMBERS
-from ..events.settings import MOST_LABELS, MOST_OPEN, OPEN, check_label
+from ..events.settings import MOST_AT_ONCE, MOST_LABELS, MOST_OPEN, OPEN, check_label
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
@@ -30,7 +30,7 @@ async def add(
 
     def check() -> None:
         known, is_open = stream.questions.labels, stream.settings.labels == OPEN
-        most = MOST_OPEN if is_open else MOST_LABELS
+        most = MOST_OPEN if is_open else MOST_AT_ONCE if stream.settings.several else MOST_LABELS
         if not labels or len(set(labels)) < len(labels):
             raise InputError("give at least one label, and each of them once.", owner="labels", parameter="labels")
         if len(known) + len(labels) > most:
@@ -103,10 +103,6 @@ async def _once(
 
     if stream.settings.labels == NUMBERS:
         raise InputError("the labels of this stream are numbers, which have no names.", owner="labels")
-    if stream.settings.several:
-        raise ConflictError(
-            "labels cannot be changed where several may apply at once; make another stream like it.", owner="labels"
-        )
 
     async def locked() -> Event:
         async with coordinator.history_lock:

@@ -44,7 +44,7 @@ class Listings:
         async with self._locks.setdefault(stream.number, asyncio.Lock()), coordinator.reading() as log:
             await coordinator.commits.settled()
             while True:
-                change = await log.in_thread(_next, log.reader, stream.number)
+                change = await log.in_thread(_next, log.reader, stream.number, stream.settings.several)
                 if change is not None:
                     await asyncio.shield(coordinator.commits.add([], None, [change]))
                 if change is None or time.monotonic() > end:
@@ -57,14 +57,14 @@ def _left(reader: Reader, stream: int) -> int:
     return max(reader.last(stream) - mark.seq, 0) + max(last - mark.place, 0)
 
 
-def _next(reader: Reader, stream: int) -> Listed | None:
+def _next(reader: Reader, stream: int, several: bool) -> Listed | None:
     """The rows of the next part of the log and of the backlog; None where nothing is new."""
     mark = reader.mark(stream)
     gone = reader.withdrawn(stream, SOME) if mark.untidy else []
     events = reader.events(stream, mark.seq, CHUNK)
     first = next((i for i, event in enumerate(events) if event.kind in _RENAMED), len(events))
     if events and first == 0:
-        return _renamed(reader, stream, mark, events[0])
+        return _renamed(reader, stream, mark, events[0], several)
     events = events[:first]
     waiting = reader.backlog(stream, mark.place, CHUNK)
     if not events and not waiting:  # then those that are gone were not decided: that would be an event
@@ -78,13 +78,13 @@ def _next(reader: Reader, stream: int) -> Listed | None:
     return Listed(stream, Mark(seq, place, untidy), items)
 
 
-def _renamed(reader: Reader, stream: int, mark: Mark, event: Event) -> Listed:
+def _renamed(reader: Reader, stream: int, mark: Mark, event: Event, several: bool) -> Listed:
     """Some rows with the former name of a label get the new one; once there are none, the event is done.
 
     Rows that are made from now on have the current names already.
     """
     fact: LabelRenamed | LabelsMerged = facts_of(event)
-    names = LabelNames([(ALL, fact.label, fact.to if isinstance(fact, LabelRenamed) else fact.into)])
+    names = LabelNames([(ALL, fact.label, fact.to if isinstance(fact, LabelRenamed) else fact.into)], several)
     for label in reader.listed_labels(stream):
         new = names.now(label)
         if new is not None and new != label:

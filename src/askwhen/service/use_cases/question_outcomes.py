@@ -21,7 +21,8 @@ from ..events.kinds import (
     Told,
     facts_of,
 )
-from ..store.records import Reader
+from ..events.label_names import LabelNames
+from ..store.records import ALL, Reader
 
 CHUNK, MOST_EVENTS = 1_000, 20_000
 """Events that are read at once, and in one call, so that other readers have their turn."""
@@ -49,6 +50,8 @@ class QuestionOutcomes:
     ----------
     within : float, optional
         Where labels are numbers, how far a prediction may be off; numbers are counted with three digits.
+    several : bool, default False
+        Whether a label is a set of labels.
 
     Attributes
     ----------
@@ -60,8 +63,8 @@ class QuestionOutcomes:
         Number of answers by day, in days since 1970 (UTC), and annotator.
     """
 
-    def __init__(self, within: float | None = None) -> None:
-        self._within = within
+    def __init__(self, within: float | None = None, several: bool = False) -> None:
+        self._within, self._several = within, several
         self.seq = 0
         self.predicted: Counter[str | None] = Counter()
         self.days: Counter[tuple[int, str]] = Counter()
@@ -111,9 +114,12 @@ class QuestionOutcomes:
 
     def _relabel(self, label: str, new: str) -> None:
         """Count a label under another name; those read from now on have it already."""
-        self.predicted[new] += self.predicted.pop(label, 0)
-        self._prediction = [new if each == label else each for each in self._prediction]
-        self._label = [new if each == label else each for each in self._label]
+        names = LabelNames([(ALL, label, new)], self._several)
+        before, self.predicted = self.predicted, Counter()
+        for each, number in before.items():
+            self.predicted[names.now(each)] += number
+        self._prediction = list(map(names.now, self._prediction))
+        self._label = list(map(names.now, self._label))
 
     def questions(self) -> Questions:
         """All of them as arrays."""

@@ -33,7 +33,8 @@ async def replay_with(
     coordinator: Coordinator, stream: ServiceStream, fact: LabelsAdded | LabelsMerged, key: str | None
 ) -> Event:
     """Add or merge labels, with a model that knows them; the caller holds the ``history_lock``."""
-    names = LabelNames([(ALL, fact.label, fact.into)] if isinstance(fact, LabelsMerged) else [])
+    merged = [(ALL, fact.label, fact.into)] if isinstance(fact, LabelsMerged) else []
+    names = LabelNames(merged, stream.settings.several)
     made = await _retrained(coordinator, stream, with_labels(stream.settings, fact), names)
     with coordinator.changing(stream):
         event = stream.note(fact.event_kind, fact, coordinator.clock.now(), key=key)
