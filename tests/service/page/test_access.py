@@ -61,7 +61,8 @@ def shown(server):
 
 @pytest.fixture
 def show(visit, shown):
-    """Open one of the pages, as it looks when somebody uses it."""
+    """Open one of the pages, as it looks when somebody uses it; at the end they leave it, so that others are asked."""
+    pages = []
 
     def opened(name, **given):
         who = None if name == "sign-in" else "root"
@@ -75,6 +76,7 @@ def show(visit, shown):
         address = f"/label/{shown}" if name in ("sign-in", "keys", "search") else address
         address = "/dashboard/nowhere" if name == "lost" else address
         page = visit(who, address, loud=name in ("lost", "sign-in"), **given)
+        pages.append(page)
         if name in ("label", "keys", "search", "review"):
             asked(page)
         if name == "label":
@@ -95,7 +97,9 @@ def show(visit, shown):
         page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
         return page
 
-    return opened
+    yield opened
+    for page in pages:
+        page.goto("about:blank")
 
 
 def violations(page):
