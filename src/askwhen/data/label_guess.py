@@ -1,4 +1,4 @@
-"""Which columns of a table look like its labels, for a file whose label column nobody has named."""
+"""The columns of a table that look like its labels, for a file whose label column was not named."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PERIOD, KEPT = 1800, 100
 """Answers are counted by half hour, so that a day can begin at midnight in nearly every time zone, for two days."""
 
 _NEAR, _FAR = "", "far"
-"""Instead of labels in the counts of pairs, where they are numbers: the empty text is no label."""
+"""Instead of labels in the counts of pairs, where they are numbers: an empty text cannot be a label."""
 
 
 class AnnotatorCounts(msgspec.Struct):

@@ -146,7 +146,7 @@ class QuestionState:
         raise InputError(f"the label must be one of {listed}, got {label[:100]!r}.", owner=owner, parameter="label")
 
     def _check_number(self, label: str | None, owner: str) -> None:
-        """Refuse what is no number, and a number beyond the bounds."""
+        """Refuse texts that are not numbers, and numbers beyond the bounds."""
         ends = self.settings.bounds
         if label is not None and not (ends or (-math.inf,))[0] <= numbers.read(label) <= (ends or (math.inf,))[-1]:
             expected = f"a number from {numbers.written(ends[0])} to {numbers.written(ends[1])}" if ends else "a number"

@@ -17,7 +17,7 @@ def written(number: float) -> str:
 
 
 def read(text: str) -> float:
-    """The number of a text; refused where it is none."""
+    """The number that a text writes; other texts are refused."""
     try:
         number = float(text)
     except ValueError:

@@ -187,7 +187,7 @@ def check_settings(settings: Settings) -> None:
 
 
 def _check_numbers(settings: Settings) -> None:
-    """Refuse numbers of which nobody knows how far they may be off, and what is for numbers elsewhere."""
+    """Refuse numbers without a tolerance, and settings of numbers in streams of labels."""
     within, ends = settings.within, settings.bounds
     if settings.labels != NUMBERS:
         if within is not None or ends is not None:

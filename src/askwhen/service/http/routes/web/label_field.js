@@ -17,7 +17,7 @@ export const guessed = (label) => inText(label, 4);
 // Whether a prediction counts as right.
 export const isRight = (settings, prediction, label) => (isNumber(settings) ? Math.abs(prediction - label) <= settings.within : prediction === label);
 
-// A number as people write it: null where it is none, or lies beyond the bounds.
+// A number as people write it: null where it is not one, or lies beyond the bounds.
 export function numberIn(text, { bounds }) {
   const plain = text.trim().replace(/^[^.,]*,[^.,]*$/u, (found) => found.replace(",", "."));
   const found = plain === "" ? NaN : Number(plain);
