@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 from ...engine.inputs.advice import ANY, check_advice, is_nothing, read_statement
@@ -23,11 +24,13 @@ class _Words:
     regression = False
     pair: Pair = NO_PAIR
 
-    def __init__(self, stream: ServiceStream) -> None:
-        labels = stream.questions.labels
-        self.classes: list[Any] | None = labels
+    def __init__(self, labels: tuple[str, ...], is_open: bool) -> None:
+        self.classes: list[Any] | None = list(labels)
         self.places: dict[Any, int] = {label: i for i, label in enumerate(labels)}
-        self.most = MOST_OPEN if stream.settings.labels == OPEN else 0
+        self.most = MOST_OPEN if is_open else 0
+
+
+_words = lru_cache(maxsize=64)(_Words)
 
 
 def read_advice(stream: ServiceStream, advice: dict[str, Any] | None, owner: str = "instance") -> GivenAdvice | None:
@@ -42,7 +45,7 @@ def read_advice(stream: ServiceStream, advice: dict[str, Any] | None, owner: str
             parameter="advice",
         )
     given = check_advice(owner, advice, stream.model.advisers if wanted == ANY else wanted, wanted == ANY)
-    words = _Words(stream)
+    words = _words(tuple(stream.questions.labels), stream.settings.labels == OPEN)
     found = {name: _said(stream, words, name, each, owner) for name, each in given.items()}
     said = {name: each for name, each in found.items() if each is not None}
     return GivenAdvice(stream.seq, said) if said else None
