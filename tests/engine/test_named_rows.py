@@ -47,7 +47,7 @@ def test_a_table_is_taken_as_it_is(kind):
 def test_a_file_and_a_frame_have_the_same_features(tmp_path):
     frame = FRAMES["pandas"].assign(label=Y)
     frame.to_csv(tmp_path / "mails.csv", index=False)
-    stream = aw.data.read(tmp_path / "mails.csv", positive="spam")
+    stream = aw.data.read(tmp_path / "mails.csv", positive="spam", encoder="auto")
     X, y, *_ = stream.load()
     sampler = fresh()
     np.testing.assert_array_equal(sampler.run(FRAMES["pandas"], y).margin, fresh().run(X, y).margin)
@@ -250,3 +250,30 @@ def test_rows_without_names_are_refused_with_the_names_that_they_need():
         sampler.predict(TEXTS[:2])
     rows = sampler.schema.row({"text": TEXTS[0], "price": 2.0})
     assert sampler.predict(rows).tolist() == sampler.predict([{"text": TEXTS[0], "price": 2.0}]).tolist()
+
+
+def test_texts_have_vectors_where_the_extra_is_installed_unless_said_otherwise(monkeypatch, tmp_path):
+    pytest.importorskip("wordllama")
+    frame, static = FRAMES["pandas"][["text", "price"]], aw.encoders.load("static")
+    sampler = fresh()
+    sampler.run(frame, Y)
+    assert sampler.schema.encoder._asdict() == static.descriptor()
+    assert sampler.schema.kinds.vectors == (256,)
+    plain = fresh(columns=aw.Columns(encoder=None))
+    plain.save(tmp_path / "new.askwhen")
+    for each in (plain, aw.Sampler.load(tmp_path / "new.askwhen")):
+        each.run(frame, Y)
+        assert each.schema.encoder is None
+        assert each.schema.kinds.vectors == ()
+    monkeypatch.setattr(aw.encoders.loading, "is_installed", lambda: False)
+    bare = fresh()
+    bare.run(frame, Y)
+    assert bare.schema.kinds == plain.schema.kinds
+
+
+def test_no_encoder_is_loaded_where_there_are_no_texts(monkeypatch, tmp_path):
+    monkeypatch.setattr(aw.encoders.loading, "_installed", lambda: pytest.fail("loaded"))
+    frame = FRAMES["pandas"][["plan", "price"]]
+    fresh().run(frame, Y)
+    frame.assign(label=Y).to_csv(tmp_path / "plans.csv", index=False)
+    assert aw.data.read(tmp_path / "plans.csv", encoder="auto").schema.encoder is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..encoders import Encoder
 from ..errors import InputError, argument
@@ -39,7 +39,7 @@ class ColumnChoices(NamedTuple):
     numbers: tuple[str, ...] = ()
     vector: tuple[str, ...] = ()
     hides_labels: bool = True
-    encoder: Encoder | None = None
+    encoder: Encoder | Literal["auto"] | None = None
     decimal: str | None = None
 
     @property

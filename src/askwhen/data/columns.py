@@ -30,9 +30,9 @@ class Columns:
         Number of places that words are hashed to; by default 262,144.
     decimal : {".", ","}, optional
         The mark before decimals in texts that are numbers and do not show it, as 1,250 does not.
-    encoder : str, path, callable or Encoder, optional
-        What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`: "static" with the
-        extra ``text``.
+    encoder : str, path, callable or Encoder, default "auto"
+        What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`: "auto" is "static"
+        where the extra ``text`` is installed, and None is none.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Columns:
     drop: str | Sequence[str] = ()
     missing: str = "auto"
     places: int | None = None
-    encoder: Any = None
+    encoder: Any = encoders.AUTO
     decimal: str | None = None
 
     def __post_init__(self) -> None:
@@ -68,14 +68,16 @@ class Columns:
     def choices(self) -> ColumnChoices:
         """The same for the functions that find out what columns are; there is no label among the columns."""
         roles: dict[str, Any] = {role: _names(getattr(self, role)) for role in _ROLES}
-        encoder = None if self.encoder is None else encoders.load(self.encoder)
+        encoder = encoders.chosen(self.encoder)
         how = {"missing": self.missing, "given_places": self.places, "encoder": encoder, "decimal": self.decimal}
         return ColumnChoices(labelled=False, hides_labels=False, **roles | how)
 
     def to_json(self) -> dict[str, Any]:
         """The arguments that were given, as values that JSON knows."""
         found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        found["encoder"] = found["encoder"] if isinstance(found["encoder"], str) else None
+        found["encoder"] = encoders.NONE if self.encoder is None else self.encoder
+        if self.encoder == encoders.AUTO or not isinstance(found["encoder"], str):
+            del found["encoder"]
         return {name: list(_names(value)) if name in _ROLES else value for name, value in found.items() if value}
 
     @classmethod

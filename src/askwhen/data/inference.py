@@ -228,7 +228,8 @@ def complete(columns: list[Column], choices: ColumnChoices, path: Any) -> Schema
             replace(column, gaps=choices.missing == "feature") if isinstance(column, MeasuredColumn) else column
             for column in columns
         ]
-    encoder = None if choices.encoder is None or not texts else TextEncoder(**encoders.remember(choices.encoder))
+    found = encoders.settled(choices.encoder) if texts else None
+    encoder = None if found is None else TextEncoder(**encoders.remember(found))
     schema = Schema(tuple(columns), choices.given_places or DEFAULT_FEATURES, choices.missing, encoder)
     if not schema.kinds.d:
         left = [f"{column.name!r} ({column.why})" for column in columns if column.role == "dropped"]

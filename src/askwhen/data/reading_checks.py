@@ -45,7 +45,7 @@ def _with_schema(columns: ColumnChoices, schema: Schema) -> ColumnChoices:
         )
     if columns.encoder is not None and schema.encoder is None:
         raise InputError(f"{argument('encoder')} must not be given with a schema of words only.", owner="read")
-    if columns.encoder is not None and schema.encoder is not None:
+    if isinstance(columns.encoder, encoders.Encoder) and schema.encoder is not None:
         columns.encoder.check(schema.encoder._asdict())
         encoders.remember(columns.encoder)
     return columns._replace(drop=())

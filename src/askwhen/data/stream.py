@@ -282,7 +282,7 @@ def read(
         The mark before decimals in columns whose numbers do not show it: 1,250 may be more than a thousand.
     encoder : str, path, callable or Encoder, optional
         What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`: "static" with the
-        extra ``text``. Vectors are stored beside the file and computed once.
+        extra ``text``, "auto" for that where it is installed. Vectors are stored beside the file and computed once.
     schema : Schema, optional
         ``Stream.schema`` of another file: this one has the same features, made of columns with the same names.
     names : list of str, optional
@@ -355,7 +355,7 @@ def read(
         given_places=n_features,
         labelled=target != "none",
         time_format=time_format,
-        encoder=None if encoder is None else encoders.load(encoder),
+        encoder=encoders.chosen(encoder if schema is None or encoder != encoders.AUTO else None),
         decimal=decimal,
     )
     columns = checked_choices(found, columns, schema)

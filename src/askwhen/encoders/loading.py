@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import InputError, argument
 from ..system.extras import needs_extra
@@ -19,6 +19,11 @@ STATIC = "static"
 _EXTRA = "text"
 _loaded: dict[tuple[Any, ...], Encoder] = {}
 _FILES = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
+
+
+AUTO: Literal["auto"] = "auto"
+NONE = "none"
+"""Names for the installed encoder, if there is one and there are texts, and for none."""
 
 
 def load(
@@ -64,6 +69,20 @@ def load(
             owner="encoders.load",
         )
     return _encoder(Path(encoder).resolve().name, read_folder(Path(encoder)))
+
+
+def chosen(encoder: Any) -> Encoder | Literal["auto"] | None:
+    """What was said about vectors of texts: the encoder, None for none, or ``AUTO``, which is not loaded yet."""
+    if encoder is None or encoder == NONE:
+        return None
+    return AUTO if isinstance(encoder, str) and encoder == AUTO else load(encoder)
+
+
+def settled(encoder: Encoder | Literal["auto"] | None) -> Encoder | None:
+    """The encoder, now that there are texts: for ``AUTO`` the static one, where it is installed."""
+    if encoder != AUTO:
+        return encoder
+    return _installed() if is_installed() else None
 
 
 def find(descriptor: Mapping[str, Any]) -> Encoder:

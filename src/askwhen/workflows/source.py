@@ -323,9 +323,9 @@ def arguments(reading: dict[str, Any], file: str = "") -> dict[str, Any]:
     """
     encoder = reading.get("encoder")
     is_new = reading.get("schema") is None and reading.get("names") is None
-    if encoder is None and is_new and encoders.is_installed() and format_of(file, reading.get("format")).tables:
-        encoder = "static"
-    chosen = reading | {"encoder": None if encoder == "none" else encoder}
+    if encoder is None and is_new and format_of(file, reading.get("format")).tables:
+        encoder = encoders.AUTO
+    chosen = reading | {"encoder": encoder}
     if reading.get("schema") is None:
         return chosen
     return {name: value for name, value in chosen.items() if name not in OF_COLUMNS}
