@@ -106,6 +106,7 @@ async def main(n: int, address: str) -> None:
     for first in range(1, int(1.2 * n), 50_000):
         guesses = [(item, LABELS[0], float(rng.random())) for item in range(first, first + 50_000)]
         await asyncio.shield(coordinator.commits.add([], None, [Predicted(stream.number, guesses)]))
+    await browsing.browse(coordinator, listings, stream, Filters(), None, 1)  # loads what predictions need
     print(f"{'search':32} {'rows':>5} {'first page':>12} {'later page':>12}")
     slowest = 0.0
     for name, filters in SEARCHES.items():
