@@ -302,10 +302,13 @@ def test_the_guess_is_the_highlighted_button_and_enter_gives_it(visit, made):
 def test_progress_of_the_sitting_the_day_and_the_stream(visit, made):
     stream = made([f"mail {i}" for i in range(6)])
     page = visit("ann", f"/label/{stream.name}")
+    page.locator(".tally", has_text="6 questions wait").wait_for()
     for _ in range(2):
         press(page, "1")
     all_safe(page)
     assert page.locator(".tally").inner_text().startswith("2 answers in this sitting")
+    assert "4 questions wait" in page.locator(".tally").inner_text(), "it does not wait until one pauses"
+    assert page.locator(".tally progress").evaluate("bar => [bar.value, bar.max]") == [2, 6]
     page.reload()
     page.locator(".tally", has_text="2 today").wait_for()
     page.locator(".tally", has_text="4 questions wait").wait_for()

@@ -12,28 +12,32 @@ export class Tally {
     this.sitting = 0;
     this.before = null; // answers of today that were not given in this sitting
     this.place = el("div", { class: "tally" });
-    this.timer = null;
+    this.fresh = 0; // answers since the last look at the stream
+    this.timer = this.soon = null;
   }
 
   add(number) {
     this.sitting = Math.max(this.sitting + number, 0);
+    this.fresh += number;
     this.show();
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.look(), PAUSE);
+    this.soon ??= setTimeout(() => this.look(), PAUSE);
   }
 
   // What the service has counted; without it, only the sitting is known.
   async look() {
     clearTimeout(this.timer);
+    clearTimeout(this.soon);
+    this.soon = null;
     const midnight = new Date();
     midnight.setHours(0, 0, 0, 0);
     const name = session.open ? `&annotator=${encodeURIComponent(session.name)}` : "";
-    const sitting = this.sitting;
+    const { sitting, fresh } = this;
     try {
       const [mine, whole] = await Promise.all([call("GET", streamPath(this.stream, `/progress?since=${midnight / 1000}${name}`)),
         call("GET", streamPath(this.stream, `/backlog?annotator=${encodeURIComponent(session.name)}`))]);
       this.before = Math.max(mine.answers - sitting, this.before ?? 0, 0);
       this.whole = whole;
+      this.fresh -= fresh;
       this.show();
     } catch {
       // a courtesy: the next look may succeed
@@ -41,8 +45,17 @@ export class Tally {
     this.timer = setTimeout(() => this.look(), 4 * PAUSE);
   }
 
+  // The stream as it was seen last, with what was answered here since.
+  get now() {
+    const { whole, fresh } = this;
+    if (!whole || !fresh) return whole;
+    const [left, waiting] = [whole.left, whole.waiting].map((each) => (each === null ? null : Math.max(each - fresh, 0)));
+    const remaining_ = whole.remaining === null || !whole.left ? whole.remaining : (whole.remaining * left) / whole.left;
+    return { ...whole, answered: Math.max(whole.answered + fresh, 0), left, waiting, remaining: remaining_ };
+  }
+
   show() {
-    const { whole } = this;
+    const whole = this.now;
     const today = this.before === null ? null : this.before + this.sitting;
     const parts = [this.sitting > 0 && el("span", { class: "long" }, `${plural(this.sitting, "answer")} in this sitting`),
       today !== null && el("span", {}, `${count(today)} today`), whole && el("span", { class: "backlog" }, hasBacklog(whole) ? remaining(whole) : plural(whole.waiting, "question waits", "questions wait"))].filter(Boolean);
