@@ -32,6 +32,7 @@ FORKS.set_forkserver_preload(
             "pandas",
             "numba.typed",
             "tests.forking",
+            "tests.preloaded",
         ),
     ]
 )

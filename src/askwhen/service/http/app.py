@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -145,7 +147,7 @@ def _routed(
                 await spans.close()
 
     app = Litestar(
-        route_handlers=_HANDLERS,
+        route_handlers=deepcopy(_HANDLERS),
         lifespan=[life],
         guards=[admit],
         exception_handlers=dict.fromkeys(_HANDLED, answered),
@@ -154,11 +156,14 @@ def _routed(
         logging_config=None,
         debug=False,
     )
-    app.state.description = described(_document(), options.root)
+    app.state.description = cache(lambda: described(_document(), options.root))
     return app
 
 
 def _document() -> dict[str, Any]:
-    """The OpenAPI document that the framework makes, from an application that is never served."""
+    """The OpenAPI document that the framework makes, from an application that is never served.
+
+    To make it takes longer than to start the service. An application owns its handlers, so each gets its own copies.
+    """
     config = OpenAPIConfig(title="askwhen", version=askwhen.__version__)
-    return Litestar(_HANDLERS, openapi_config=config, logging_config=None).openapi_schema.to_schema()
+    return Litestar(deepcopy(_HANDLERS), openapi_config=config, logging_config=None).openapi_schema.to_schema()
