@@ -17,7 +17,7 @@ QUIETLY = [
 ]
 
 
-NEED_DATA = ["llm-accuracy.md", "when-a-person.md", "new-version.md"]
+NEED_DATA = ["llm-accuracy.md", "label-with-llm.md", "when-a-person.md", "new-version.md"]
 """Pages that play real data."""
 
 
