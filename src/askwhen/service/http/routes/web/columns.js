@@ -68,7 +68,7 @@ export class FileColumns {
       this.choices.set(name, choice);
       this.offer(name, this.uses.get(name));
       return el("th", { scope: "col", class: "text" }, el("bdi", {}, name), choice,
-        el("span", { class: "read", title: why, id: `holds-${i}` }, `holds ${HOLDS[holds] ?? holds}`));
+        el("span", { class: "read", title: why, id: `holds-${i}` }, `holds ${use === "id" ? "identifiers" : HOLDS[holds] ?? holds}`));
     });
     put(this.element, el("fieldset", {}, el("legend", {}, "The first rows, and what each column is used for"),
       el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The first rows of the file" },
