@@ -98,7 +98,7 @@ def test_a_stream_is_found_sorted_tagged_and_deleted(visit, made, client):
     expect(heads).to_have_text([many.name, few.name])
     page.get_by_role("button", name="Find streams with the tag zoo 7").click()
     expect(heads).to_have_text([many.name])
-    find.fill("no such stream")
+    find.fill("nowhere")
     page.get_by_text("No stream has all of these words.").wait_for()
     find.fill(few.name)
     page.get_by_text(f"Change {few.name}").click()

@@ -62,7 +62,7 @@ def test_a_tab_that_was_closed_with_answers_not_sent(visit, made, server):
     assert answers(stream) == []
     other = context.new_page()
     other.goto(server.url)
-    other.get_by_role("heading", name="Streams").wait_for()
+    other.get_by_role("heading", name="Streams", exact=True).wait_for()
     for _ in range(100):
         if answers(stream):
             break
