@@ -31,10 +31,10 @@ def browser():
     """Chromium; without it tests of pages are skipped, unless ASKWHEN_BROWSER says where it must be."""
     from playwright.sync_api import sync_playwright
 
-    found = filter(None, map(shutil.which, ("chromium-headless-shell", "chromium")))
+    found = filter(None, map(shutil.which, ("chromium", "chromium-headless-shell")))
     path = os.environ.get("ASKWHEN_BROWSER") or next(found, None)
     if path is None:
-        pytest.skip("there is no Chromium; apt-get install chromium-headless-shell")
+        pytest.skip("there is no Chromium; apt-get install chromium")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=QUIETLY)
         yield running

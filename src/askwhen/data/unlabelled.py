@@ -84,7 +84,7 @@ def read_records(
         given_places=n_features,
         labelled=False,
         strict=False,
-        encoder=None if encoder is None else encoders.load(encoder),
+        encoder=encoders.chosen(encoder if schema is None or encoder != encoders.AUTO else None),
         decimal=decimal,
     )
     columns = checked_choices(found, columns, schema)._replace(drop=hidden)

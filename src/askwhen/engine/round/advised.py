@@ -15,7 +15,7 @@ import numpy as np
 from ...compiled.by_address import POINTER, address_of
 from ...compiled.frames import LentType, new_frame
 from ...compiled.steps import borrow, by_address, step
-from ...contracts.learner import State, experts, is_sound, open_class, restart, weights, widen
+from ...contracts.learner import State, experts, grow, is_sound, open_class, ready, restart, weights, widen
 from ...learners.advice_experts import (
     STRONGEST,
     AdviceBlock,
@@ -481,6 +481,16 @@ def _open_class(state: AdvisedState) -> Any:
 def _restart(state: AdvisedState) -> None:
     restart(state.base)
     forget_advice(state)
+
+
+@ready.of(AdvisedState)
+def _ready(state: Any, x: Any) -> Any:
+    return ready(state.base, x)
+
+
+@grow.of(AdvisedState)
+def _grow(state: AdvisedState, entries: int, randomness: np.random.Generator) -> AdvisedState:
+    return state._replace(base=grow(state.base, entries, randomness))
 
 
 @widen.of(AdvisedState)
