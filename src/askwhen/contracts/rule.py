@@ -121,7 +121,7 @@ last_time = Family("last_time", default=_no_time)
 
 
 thresholds = Family("thresholds", default=_unknown)
-"""``thresholds(rule, u, out)``: write the distance |p| below which each of the random draws u asks -> True.
+"""``thresholds(rule, u, out)``: write the distance ``|p|`` below which each of the random draws u asks -> True.
 
 Only for a rule that decides by that alone, floor included, whatever rounds have brought: such rounds are played in one
 loop, and the rule is told of them by ``note_many``. Others return False."""
