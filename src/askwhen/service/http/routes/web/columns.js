@@ -63,7 +63,7 @@ export class FileColumns {
   }
 
   show(rows) {
-    const head = this.columns.map(({ name, holds, why }, i) => {
+    const head = this.columns.map(({ name, holds, use, why }, i) => {
       const choice = el("select", { "aria-label": `What ${name} is used for`, onchange: () => this.choose(name, choice.value) });
       this.choices.set(name, choice);
       this.offer(name, this.uses.get(name));
