@@ -39,6 +39,7 @@ COMMANDS = [
     "run rows.csv --label y -a random --baselines",
     "compare rows.csv --label y -a random --labels 50% --repeats 1 --baselines",
     "tune rows.csv --label y -a random --labels 50% --repeats 1 --cluster 127.0.0.1:1",
+    "plan rows.csv --label y --cluster 127.0.0.1:1",
     "label rows.csv",
     f"label --server {NOBODY}",
     "predict model.askwhen rows.csv",
