@@ -11,8 +11,8 @@ READ = """() => {
     const instance = document.querySelector('.question .instance');
     if (!instance) return null;
     if (window.readFrom?.instance !== instance) window.readFrom = { instance, frames: 0 };
-    // The page counts from the frame in which it is painted, which may be the one after this; it takes keys after 100 ms,
-    // and clicks after 250, since the second half of a double click is no answer.
+    // The page counts from the frame in which it is painted, which may be the one after this; it takes keys after
+    // 100 ms, and clicks after 250, since the second half of a double click is no answer.
     if (window.readFrom.frames++ < 3) window.readFrom.at = performance.now();
     return performance.now() - window.readFrom.at > 260 ? instance.parentElement.dataset.question : null;
 }"""
