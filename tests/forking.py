@@ -32,7 +32,6 @@ FORKS.set_forkserver_preload(
             "pandas",
             "numba.typed",
             "tests.forking",
-            "tests.preloaded",
         ),
     ]
 )

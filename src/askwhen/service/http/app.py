@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from copy import deepcopy
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -147,7 +145,7 @@ def _routed(
                 await spans.close()
 
     app = Litestar(
-        route_handlers=deepcopy(_HANDLERS),
+        route_handlers=_HANDLERS,
         lifespan=[life],
         guards=[admit],
         exception_handlers=dict.fromkeys(_HANDLED, answered),
@@ -156,14 +154,11 @@ def _routed(
         logging_config=None,
         debug=False,
     )
-    app.state.description = cache(lambda: described(_document(), options.root))
+    app.state.description = described(_document(), options.root)
     return app
 
 
 def _document() -> dict[str, Any]:
-    """The OpenAPI document that the framework makes, from an application that is never served.
-
-    To make it takes longer than to start the service. An application owns its handlers, so each gets its own copies.
-    """
+    """The OpenAPI document that the framework makes, from an application that is never served."""
     config = OpenAPIConfig(title="askwhen", version=askwhen.__version__)
-    return Litestar(deepcopy(_HANDLERS), openapi_config=config, logging_config=None).openapi_schema.to_schema()
+    return Litestar(_HANDLERS, openapi_config=config, logging_config=None).openapi_schema.to_schema()
