@@ -55,7 +55,7 @@ class Machine(RuleBasedStateMachine):
             self.send(0.5, id)
 
     def open(self):
-        self.opened = open_coordinator(f"{self.folder.name}/log.db", self.time, crash=True)
+        self.opened = open_coordinator(f"{self.folder.name}/log.db", self.time, crash=True, ticks=False)
         self.coordinator = self.do(self.opened.__aenter__())
 
     def do(self, coroutine):
