@@ -32,7 +32,7 @@ class Columns:
         The mark before decimals in texts that are numbers and do not show it, as 1,250 does not.
     encoder : str, path, callable or Encoder, default "auto"
         What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`: "auto" is "static"
-        where the extra ``text`` is installed, and None is none.
+        where the extra ``text`` is installed, and None makes no vectors.
 
     Examples
     --------
