@@ -92,7 +92,7 @@ def play_at(learner: Any, rows: Any, played: Any, first: int, last: int) -> Any:
         mistaken = prediction != y
         outcome = UNCHANGED
         if asked and learns(learner, mistaken):
-            outcome = learn(learner, x, norm2, m, 0.0, y)
+            outcome = int(learn(learner, x, norm2, m, 0.0, y))
             if outcome == REFUSED:
                 return i, LABEL_REFUSED, updates, largest
             if outcome == UPDATED:
