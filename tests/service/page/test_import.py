@@ -210,7 +210,7 @@ def test_an_import_is_withdrawn_but_for_what_was_answered(visit, made):
     page.on("dialog", lambda dialog: dialog.accept())
     card.get_by_role("button", name="Withdraw").click()
     card.get_by_text(
-        re.compile(r"^Withdrawn: \d+ instances, and \d+ questions? dropped\. \d+ instances had been decided")
+        re.compile(r"^Withdrawn: \d+ instances?(, and \d+ questions? dropped)?\. \d+ instances? had been decided")
     ).wait_for()
     assert stream.backlog()["undecided"] == 0
     assert (stream.facts()["waiting"], stream.facts()["told"]) == (0, 1)
