@@ -174,9 +174,9 @@ def test_a_learner_whose_plain_source_differs_is_found():
 PLAY = """
 import numpy as np, askwhen as aw
 from elsewhere.averaged import MeanLearner
-from askwhen.engine.round.step_table import learn_at
+from askwhen.engine.round.ahead import play_at
 aw.Sampler(MeanLearner(), aw.Always(), seed=1).run(np.eye(3), [1, 1, -1])
-print(sum(learn_at.stats.cache_misses.values()))
+print(sum(play_at.stats.cache_misses.values()))
 """
 
 

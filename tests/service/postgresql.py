@@ -34,14 +34,15 @@ class Cluster:
     def run(self, program, *words):
         user = {"user": pwd.getpwnam("postgres").pw_uid} if os.getuid() == 0 else {}
         done = subprocess.run(
-            [f"{BIN}/{program}", *words], capture_output=True, text=True, cwd=self.folder, timeout=60, **user
+            [f"{BIN}/{program}", *words], capture_output=True, text=True, cwd=self.folder, timeout=300, **user
         )
         assert done.returncode == 0, done.stderr + done.stdout
 
     def start(self, *settings):
-        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 {' '.join(settings)}"
+        # A checkpoint on the way would have to bring thousands of files of all databases to the disk before a stop.
+        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c checkpoint_timeout=1d"
         log = f"{self.folder}/log"
-        self.run("pg_ctl", "-D", f"{self.folder}/data", "-o", options, "-w", "-l", log, "start")
+        self.run("pg_ctl", "-D", f"{self.folder}/data", "-o", f"{options} {' '.join(settings)}", "-w", "-l", log, "start")
 
     def stop(self, mode="fast"):
         self.run("pg_ctl", "-D", f"{self.folder}/data", "-m", mode, "-w", "stop")
