@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
 # Only the plugins that the tests use, and bytecode kept for the hundreds of processes that they start.
-TEST = PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadgroup
+TEST = PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadgroup --max-worker-restart 0
 UV := $(shell command -v uv 2>/dev/null)
 
 .PHONY: demo test docs quick soak oldest packages check bench peers clean
