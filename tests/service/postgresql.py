@@ -42,7 +42,9 @@ class Cluster:
         # A checkpoint on the way would have to bring thousands of files of all databases to the disk before a stop.
         options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c checkpoint_timeout=1d"
         log = f"{self.folder}/log"
-        self.run("pg_ctl", "-D", f"{self.folder}/data", "-o", f"{options} {' '.join(settings)}", "-w", "-l", log, "start")
+        self.run(
+            "pg_ctl", "-D", f"{self.folder}/data", "-o", f"{options} {' '.join(settings)}", "-w", "-l", log, "start"
+        )
 
     def stop(self, mode="fast"):
         self.run("pg_ctl", "-D", f"{self.folder}/data", "-m", mode, "-w", "stop")
