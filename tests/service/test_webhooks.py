@@ -108,6 +108,27 @@ def test_what_happens_is_told_signed_and_without_contents(address, receiver):
         assert b"secret" not in body
 
 
+def test_messages_of_one_moment_are_sent_in_the_order_of_their_causes(address, receiver, monkeypatch):
+    monkeypatch.setattr(couriers, "AT_ONCE", 1)
+
+    async def go():
+        async with served(address, Time()) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, QUESTIONS, None, None, LOOPBACK)
+            stream = await asked(coordinator, 18)
+            for question in range(12):
+                await questions.answer(coordinator, stream, question, "ann", "spam")
+            assert len({(each.made, each.due) for each in waiting(coordinator, hook.hook)}) == 1
+            stored = [json.loads(each.body) for each in waiting(coordinator, hook.hook)]
+            while waiting(coordinator, hook.hook):
+                await send(sender)
+            return stored
+
+    stored = run(go())
+    causes = [("question.opened", i) for i in range(18)] + [("question.answered", i) for i in range(12)]
+    for found in (stored, receiver.told):
+        assert [(each["type"], each["data"]["question"]) for each in found] == causes
+
+
 def test_only_what_is_wanted_is_told(address, receiver):
     async def go():
         time = Time()

@@ -13,7 +13,7 @@ import msgspec
 from ..events.kinds import Fact, WebhookAlarm, WebhookMade, WebhookRemoved, WebhookStopped, facts_of
 from ..store.records import Event, Message
 from .notices import due
-from .webhook_kinds import ALL
+from .webhook_kinds import ALL, KINDS
 
 MOST_HOOKS, MOST_WAITING = 100, 50_000
 """Number of webhooks, and of messages that wait for one of them; further messages are counted and dropped."""
@@ -114,8 +114,12 @@ class Webhooks:
 
 
 def message(hook: str, kind: str, stream: int, seq: int, time: float, data: dict[str, Any]) -> Message:
-    """A message to a webhook. The same cause gives the same id, so that receivers can drop duplicates."""
-    named = hashlib.blake2b(f"{hook} {kind} {stream} {seq}".encode(), digest_size=16).hexdigest()
+    """A message to a webhook. The same cause gives the same id, so that receivers can drop duplicates.
+
+    Ids begin with the number of the event: messages of the same moment are in the order of their ids.
+    """
+    named = hashlib.blake2b(f"{hook} {kind} {stream} {seq}".encode(), digest_size=12).hexdigest()
     moment = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     body = msgspec.json.encode({"type": kind, "timestamp": moment, "data": data}).decode()
-    return Message(f"msg_{named}", hook, time, time, 0, "", body)
+    place = KINDS.index(kind) if kind in KINDS else 0  # one event may cause messages of several kinds
+    return Message(f"msg_{seq:016x}{place:02x}_{named}", hook, time, time, 0, "", body)

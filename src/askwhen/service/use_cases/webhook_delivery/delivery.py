@@ -47,6 +47,9 @@ MOST_TOGETHER = 100
 """Messages for a person that are sent as one."""
 
 GONE, PAUSE, TRUNCATED = 410, 0.2, 300
+Place = tuple[float, float, str]
+"""When a message is due, when it was made, and its id: its place in the queue of its webhook."""
+
 log = logging.getLogger("askwhen.service")
 
 
@@ -74,7 +77,7 @@ class WebhookSender:
             keepalive_expiry=10.0,
         )
         self._messages: dict[str, Message] = {}
-        self._due: dict[str, list[tuple[float, str]]] = {}
+        self._due: dict[str, list[Place]] = {}
         self._under_way: dict[str, set[str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._purged = 0.0
@@ -93,7 +96,7 @@ class WebhookSender:
                 if message.id not in self._messages:
                     self._coordinator.webhooks.waiting[message.hook] += 1
                 self._messages[message.id] = message
-                heapq.heappush(self._due.setdefault(message.hook, []), (message.due, message.id))
+                heapq.heappush(self._due.setdefault(message.hook, []), (message.due, message.made, message.id))
 
     def look(self) -> None:
         """Start sending what is due, as far as the limits allow."""
@@ -108,16 +111,16 @@ class WebhookSender:
             self._due.pop(name, None)
             return
         while queue and queue[0][0] <= now and len(self._under_way.setdefault(name, set())) < AT_ONCE:
-            due, id = heapq.heappop(queue)
+            due, _, id = heapq.heappop(queue)
             message = self._messages.get(id)
             if message is not None and message.due == due and id not in self._under_way[name]:
                 self._begin([message, *(self._more(queue, name, now) if hook.template else ())], hook)
 
-    def _more(self, queue: list[tuple[float, str]], name: str, now: float) -> Iterator[Message]:
+    def _more(self, queue: list[Place], name: str, now: float) -> Iterator[Message]:
         """What else is due: messages for people are sent together."""
         taken = 1
         while queue and queue[0][0] <= now and taken < MOST_TOGETHER:
-            due, id = heapq.heappop(queue)
+            due, _, id = heapq.heappop(queue)
             message = self._messages.get(id)
             if message is not None and message.due == due and id not in self._under_way[name]:
                 taken += 1
@@ -177,7 +180,7 @@ class WebhookSender:
         if not hook.template:
             return await self._post(messages[0], hook)
         lines = []
-        for each in sorted(messages, key=lambda message: message.made):
+        for each in sorted(messages, key=lambda message: (message.made, message.id)):
             found = msgspec.json.decode(each.body)
             lines.append(sentence(found["type"], found["data"]))
         if hook.template in CHATS:
