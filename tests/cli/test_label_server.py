@@ -282,6 +282,52 @@ def test_new_labels_are_typed_and_the_guess_is_shown_only_where_the_stream_says_
     assert answers(stream) == {0: "Rain", later.round: "Rain"}
 
 
+def test_several_labels_are_picked_and_given(server, make):
+    stream = make(4, labels=["sport", "local", "money"], several=True, algorithm="default")
+    terminal = opened(server, stream, "--json")
+    assert question(terminal) == 0
+    terminal.send("s")
+    terminal.expect(r"\[enter\] give sport")
+    terminal.send("lm")
+    terminal.expect(r"\[enter\] give local, money, sport")
+    terminal.send("m")
+    terminal.expect(r"\[enter\] give local, sport")
+    assert after(terminal, "\r", "Question 0: local, sport.") == 1
+    terminal.send("\r")  # pressed twice
+    terminal.expect("Nothing is picked")
+    assert after(terminal, "-", "Question 1: none of them.") == 2
+    assert after(terminal, "?", "Question 2: unsure.") == 3
+    terminal.send("/mon\r")
+    terminal.expect(r"\[enter\] give money")
+    terminal.send("\r")
+    terminal.expect("4 answers, all safe")
+    terminal.send("u")
+    assert question(terminal) == 3
+    terminal.send("q")
+    terminal.expect(r'"answered": 3,\s+"labels": \{\s+"sport": 1,\s+"local": 1,\s+"money": 0\s+\},\s+"unsure": 1')
+    assert ended(terminal) == 0
+    assert answers(stream) == {0: '["local","sport"]', 1: "[]", 2: None}
+
+
+def test_numbers_are_typed(server, make):
+    stream = make(4, labels="numbers", within=1.0, bounds=[-10, 100], algorithm="default")
+    terminal = opened(server, stream)
+    assert question(terminal) == 0
+    assert after(terminal, "12,5\r", "Question 0: 12.5.") == 1
+    terminal.send("1000\r")
+    terminal.expect("give a number from -10 to 100")
+    assert after(terminal, "\x7f\x7f\r", "Question 1: 10.") == 2
+    terminal.send("7\x1b")  # thought better of it
+    assert question(terminal) == 2
+    terminal.send("-3\r")
+    question(terminal)
+    terminal.expect("3 answers, all safe")
+    terminal.send("q")
+    terminal.expect("3 given")
+    assert ended(terminal) == 0
+    assert answers(stream) == {0: 12.5, 1: 10.0, 2: -3.0}
+
+
 def test_all_of_a_long_text_can_be_read_on_a_small_screen(server, make):
     stream = make(0, labels=[f"topic {k}" for k in "abcdefghijkl"])
     words = [f"word{i:03}" for i in range(400)]

@@ -10,7 +10,7 @@ import time
 from collections import Counter, deque
 from typing import Any, NamedTuple
 
-from .messages import new_key
+from .messages import Label, new_key
 from .outbox import Entry, Outbox
 
 _MOST_UNDOS = 50
@@ -62,8 +62,8 @@ class AnnotationSession:
         Answers that were not taken.
     given : Counter
         How often each label was given here, None for unsure; what was taken back does not count.
-    skipped : int
-        Number of questions that were left to others.
+    answered, skipped : int
+        Number of answers that were given here, and of questions that were left to others.
     lost, note : str
         Why the question in front was taken away, and what came of the last undo; until the next answer.
     undoing : bool
@@ -82,8 +82,8 @@ class AnnotationSession:
         self.is_empty = self.is_elsewhere = self.undoing = False
         self.is_reachable = True
         self.refused: list[RefusedAnswer] = []
-        self.given: Counter[str | None] = Counter()
-        self.skipped = 0
+        self.given: Counter[str | float | None] = Counter()
+        self.answered = self.skipped = 0
         self.lost = self.note = self.sending = ""
         self.to_undo: Submission | None = None
         self.error: Exception | None = None
@@ -100,8 +100,8 @@ class AnnotationSession:
         """The question in front and those that come next."""
         return [*([] if self.current is None else [self.current]), *self.ahead]
 
-    def answer(self, question: Question, label: str | None) -> bool:
-        """Give a label to a question; without one, unsure. It is on the disk when this returns.
+    def answer(self, question: Question, label: Label | None) -> bool:
+        """Give a label, several, or a number; without one, unsure. It is on the disk when this returns.
 
         False if that question is not the one in front any more: a key press is for what was on the screen.
         """
@@ -112,7 +112,7 @@ class AnnotationSession:
         """Leave a question to others."""
         return self._submit(question, "skip", None, None)
 
-    def _submit(self, question: Question, act: str, label: str | None, lead: float | None) -> bool:
+    def _submit(self, question: Question, act: str, label: Label | None, lead: float | None) -> bool:
         with self.condition:
             if self.current is not question:
                 return False
@@ -157,7 +157,9 @@ class AnnotationSession:
         if entry.act == "skip":
             self.skipped += times
         else:
-            self.given[entry.label] += times
+            self.answered += times
+            for label in entry.label if isinstance(entry.label, list) else [entry.label]:
+                self.given[label] += times
 
     def show_next(self) -> None:
         """Put the next question in front, if there is one and none is in front."""

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import InputError
 from ..system.atomic_file import open_locked, sync_folder, try_lock, whole_file
+from .messages import Label
 
 _SUFFIX, _HOLD = ".outbox", ".hold"
 _DEVICE_BYTES = 8
@@ -34,7 +35,7 @@ class Entry(NamedTuple):
     stream: str
     question: int
     act: str
-    label: str | None = None
+    label: Label | None = None
     lead: float | None = None
     annotator: str | None = None
     opened: float | None = None

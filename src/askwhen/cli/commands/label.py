@@ -192,10 +192,6 @@ def _label_at(out: Output, server: str, stream: str | None, annotator: str | Non
     with client_of(server, retries=0, timeout=_REPLY_SECONDS) as client:
         found = stream_of(client, stream)
         settings = found.facts()["settings"]
-        if settings.get("several") or settings["labels"] == "numbers":
-            what = "numbers" if settings["labels"] == "numbers" else "several labels at once"
-            where = f"{server.rstrip('/')}/label/{found.name}"
-            raise aw.InputError(f"people answer {found.name} with {what}; do that on its page, {where}.", owner="label")
         box = Outbox(outbox or default_folder(), "\n".join((server.rstrip("/"), token() or "", annotator or "")))
         if box.waiting:
             out.say(f"Sending first the answers that an earlier session could not send: {len(box.waiting):,}.")
@@ -207,11 +203,13 @@ def _label_at(out: Output, server: str, stream: str | None, annotator: str | Non
         finally:
             worker.leave()
     unsent = len(box.waiting) + len(box.aside)
-    labels = [name for name in seat.given if name is not None] if settings["labels"] == "open" else settings["labels"]
+    known = settings["labels"]
+    labels = [name for name in seat.given if name is not None] if isinstance(known, str) else known
     facts = {
         "server": server,
         "stream": found.name,
-        "labels": {name: seat.given[name] for name in labels},
+        "answered": seat.answered,
+        "labels": {} if known == "numbers" else {name: seat.given[name] for name in labels},
         "unsure": seat.given[None],
         "skipped": seat.skipped,
         "not_taken": [each._asdict() for each in seat.refused],

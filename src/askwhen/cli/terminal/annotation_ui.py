@@ -11,6 +11,7 @@ from .screen import MORE, QUIT, SEARCH, SKIP, UNDO, UNSURE, Screen, fields, keys
 if TYPE_CHECKING:
     from rich.console import Console
 
+_TAB, _NONE, _NUMBER = ("\t",), "-", tuple("0123456789+-.,")
 _TAKEN = 8
 """Rows of the screen besides the instance, the guess and the keys."""
 
@@ -31,6 +32,10 @@ class AnnotationUI:
     def __init__(self, console: Console, name: str, settings: dict[str, Any]) -> None:
         self._screen, self._name = Screen(console), name
         self._open, self._guess = settings["labels"] == "open", settings["guess"]
+        self._several, self._is_number = bool(settings.get("several")), settings["labels"] == "numbers"
+        self._bounds = settings.get("bounds")
+        self._more = _TAB if self._several else MORE
+        self._picked: set[str] = set()
         self._text = settings["features"].get("text") or ["text"]
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
@@ -57,11 +62,12 @@ class AnnotationUI:
         number = asked = None
         while seat.error is None:
             shown = seat.current
-            self._page = self._page if number == _number(shown) else 0
+            if number != _number(shown):
+                self._page, self._picked = 0, set()
             number = _number(shown)
             message = seat.note or seat.lost or note
             safe = safety(seat)[0]
-            state = (number, message, self._why(seat), self._page, "" if seat.is_reachable else safe)
+            state = (number, message, self._why(seat), self._page, {*self._picked}, "" if seat.is_reachable else safe)
             if number != asked and seen is not None:
                 self._screen.keyboard.forget()  # keys are for the question that was on the screen
             if state != seen:
@@ -74,28 +80,39 @@ class AnnotationUI:
                 os.read(self._woken, 1 << 16)
             elif key in QUIT:
                 return
-            elif key in MORE:
+            elif key in self._more:
                 self._page += 1
             elif not seat.undoing:
                 note = self._act(seat, shown, key, note)
                 asked = _number(seat.current)  # brought by this key: what is typed ahead is for it
-                seen = () if key in SEARCH else seen
+                seen = () if key in SEARCH or (self._is_number and key in _NUMBER) else seen
 
     def _act(self, seat: Any, shown: Any, key: str, note: str) -> str:
         """Do what a key means; the message about it."""
         if key in UNDO:
             seat.undo()
             return note
-        if shown is None or key not in (*SKIP, *SEARCH, *UNSURE, *self._keys):
+        types = self._is_number and key in _NUMBER
+        gives = self._several and key in (*MORE, _NONE)
+        if shown is None or not (types or gives or key in (*SKIP, *SEARCH, *UNSURE, *self._keys)):
             return note
         if key in SKIP:
             return f"Question {shown['question']:,}: skipped." if seat.skip(shown) else note
-        label = None if key in UNSURE else self._keys.get(key)
-        if key in SEARCH:
+        label: Any = None if key in UNSURE else self._keys.get(key)
+        if types:
+            label = self._screen.number(key, self._bounds)
+        elif gives and key in MORE and not self._picked:  # a key that was pressed twice says nothing
+            return f"Nothing is picked; [{_NONE}] says that none applies."
+        elif gives:
+            label = [] if key == _NONE else sorted(self._picked)
+        elif key in SEARCH:
             label = self._screen.search(self._labels, self._open)
-            if label is None:
-                return ""
-        return f"Question {shown['question']:,}: {label or 'unsure'}." if seat.answer(shown, label) else note
+        if label is None and key not in UNSURE:
+            return ""
+        if self._several and isinstance(label, str):
+            self._picked ^= {label}
+            return ""
+        return f"Question {shown['question']:,}: {said(label)}." if seat.answer(shown, label) else note
 
     @staticmethod
     def _why(seat: Any) -> str:
@@ -111,7 +128,7 @@ class AnnotationUI:
         return "Asking for a question."
 
     def _draw(self, seat: Any, shown: Any, note: str) -> None:
-        screen, answered = self._screen, sum(seat.given.values())
+        screen, answered = self._screen, seat.answered
         title = self._name if shown is None else f"{self._name}, question {shown['question']:,}"
         screen.head(title, f"{answered:,} answered in this session, {seat.skipped:,} skipped")
         if shown is None:
@@ -119,7 +136,7 @@ class AnnotationUI:
             screen.console.print()
             screen.print(screen.offers({}, ("[u] undo", "[q] quit")))
         else:
-            self._labels = shown["labels"]
+            self._labels = [] if self._is_number else shown["labels"]
             self._keys = keys_of(self._labels, self._open)
             self._show(shown)
         screen.note(note)
@@ -131,12 +148,16 @@ class AnnotationUI:
         record = shown.get("x") if shown.get("show") is None else shown["show"]
         text = [name for name in self._text if isinstance(record, dict) and name in record]
         search = ["[/] another"] if self._open else ["[/] search"] if len(self._labels) > 9 else []
+        if self._is_number:
+            search = ["[0-9] a number, then [enter]"]
+        elif self._several:
+            search += [f"[enter] give {said(sorted(self._picked))}"] if self._picked else [f"[{_NONE}] none of them"]
         others = (*search, "[?] unsure", "[space] skip", "[u] undo", "[q] quit")
         offers, guess = self._screen.offers(self._keys, others), shown.get("guess") if self._guess else None
         taken = _TAKEN + len(offers) + 2 * (guess is not None)
-        self._screen.instance(*fields(record, text), taken, self._page)
+        self._screen.instance(*fields(record, text), taken, self._page, "tab" if self._several else "enter")
         if guess is not None:
-            self._screen.guess("The model", guess)
+            self._screen.guess("The model", said(guess))
         self._screen.print(offers)
 
     def _status(self, seat: Any, overwrite: bool = False) -> None:
@@ -155,9 +176,16 @@ def _number(shown: Any) -> int | None:
     return None if shown is None else shown["question"]
 
 
+def said(label: Any) -> str:
+    """An answer in words: a label, several, a number, or none."""
+    if isinstance(label, list):
+        return ", ".join(label) or "none of them"
+    return f"{label:.6g}" if isinstance(label, float) else label or "unsure"
+
+
 def safety(seat: Any) -> tuple[str, str]:
     """Which answers the server has and which it does not have yet, in words, and their style."""
-    waits, answered = seat.waiting, sum(seat.given.values())
+    waits, answered = seat.waiting, seat.answered
     some = f"{waits} answer{'' if waits == 1 else 's'}"
     if not seat.is_reachable and waits:
         kept = "is kept on this machine, and sent" if waits == 1 else "are kept on this machine, and sent"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .keys import Keys
@@ -86,22 +87,22 @@ class Screen:
         self.console.print(Text(status, style="dim"))
         self.console.print()
 
-    def instance(self, others: str, body: str, taken: int, page: int = 0) -> None:
-        """Show an instance, or a page of it, on the rows of the screen that are not taken."""
+    def instance(self, others: str, body: str, taken: int, page: int = 0, more: str = "enter") -> None:
+        """Show an instance, or a page of it, on the rows of the screen that are not taken; ``more`` is for the next."""
         from rich.console import Group
         from rich.padding import Padding
 
         room, rest = max(self.console.height - taken, 6), ""
         for content, style, rows in ((others, "dim", max(room // 3, 3) if body else room), (body, "", room)):
             if content:
-                shown, more = self._page_of(content, style, min(rows, room) - 1, page)
+                shown, lines = self._page_of(content, style, min(rows, room) - 1, page)
                 room -= len(shown) + 1
-                rest = more or rest
+                rest = f"... {lines}, [{more}] for more" if lines else rest
                 self.console.print(Padding(Group(*shown), (0, 2, 1, 2)))
         self.note(rest)
 
     def _page_of(self, content: str, style: str, rows: int, page: int) -> tuple[Any, str]:
-        """The lines of a text that fit on this page, and a message that says which lines they are, if not all fit."""
+        """The lines of a text that fit on this page, and which lines they are, if not all fit."""
         from rich.text import Text
 
         lines = Text(content[:_LONGEST], style=style).wrap(self.console, max(self.console.width - 4, 1))
@@ -109,7 +110,7 @@ class Screen:
             return lines, ""
         first = page % -(-len(lines) // rows) * rows
         last = min(first + rows, len(lines))
-        return lines[first:last], f"... lines {first + 1:,} to {last:,} of {len(lines):,}, [enter] for more"
+        return lines[first:last], f"lines {first + 1:,} to {last:,} of {len(lines):,}"
 
     def guess(self, who: str, label: str) -> None:
         """Show the predicted label."""
@@ -166,3 +167,31 @@ class Screen:
             if key in _GIVEN_UP:
                 return None
             typed = typed[:-1] if key in _BACK else typed + key if key.isprintable() else typed
+
+    def number(self, typed: str, bounds: Sequence[float] | None) -> float | None:
+        """The number that is typed when Enter is pressed; None if that is cancelled."""
+        from rich.text import Text
+
+        said = "[enter] gives it"
+        while True:
+            self.console.print(Text(f"  {typed}   {said}", style="dim"))
+            key = self.keyboard.next()
+            if key in MORE:
+                found = number_in(typed, bounds)
+                if found is not None:
+                    return found
+                said = f"give a number from {bounds[0]:g} to {bounds[1]:g}" if bounds else "that is not a number"
+            elif key in _GIVEN_UP:
+                return None
+            else:
+                typed = typed[:-1] if key in _BACK else typed + key if key.isprintable() else typed
+
+
+def number_in(text: str, bounds: Sequence[float] | None = None) -> float | None:
+    """A number as people write it, also with a decimal comma; None where it is not one, or beyond the bounds."""
+    try:
+        found = float(text.replace(",", ".") if "." not in text else text)
+    except ValueError:
+        return None
+    low, high = bounds or (-math.inf, math.inf)
+    return found if math.isfinite(found) and low <= found <= high else None

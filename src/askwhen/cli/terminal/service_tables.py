@@ -11,6 +11,8 @@ from .tables import facts_table
 def session_table(facts: dict[str, Any]) -> Any:
     """The result of labelling for a service."""
     given = {**facts["labels"], "unsure": facts["unsure"], "skipped": facts["skipped"]}
+    if not facts["labels"]:  # numbers
+        given = {"given": facts["answered"] - facts["unsure"]} | given
     shown = {
         "stream": facts["stream"],
         "answers": ", ".join(f"{count:,} {name}" for name, count in given.items() if count) or "none",
