@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 import askwhen as aw
-from askwhen.data.formats.prodigy import answered, bare
+from askwhen.data.formats.prodigy import answer_reader, answered, bare
+from tests.cli.running import askwhen as command
 from tests.cli.running import environment, facts, inside
 from tests.cli.test_label_server import ended
 from tests.forking import Terminal
@@ -93,6 +94,47 @@ def test_a_file_of_prodigy_goes_through_the_service_and_comes_back(tmp_path):
         assert (answered(task), bare(task)) == ("b", {"n": 1.5, "text": "look", "id": "one"})
         assert [option["id"] for option in task["options"]] == ["a", "b", "c"]
         assert task["meta"] == {"label": "hidden"}
+
+
+@pytest.mark.parametrize("kind", ["several", "numbers"])
+def test_several_labels_and_numbers_go_through_the_service_and_come_back(tmp_path, kind):
+    labels = ["ham", "news", "spam"]
+    given = [["spam", "ham"], ["news"], [], None] if kind == "several" else ["12.5", 3, "0", None]
+    made = []
+    for i, each in enumerate(given):
+        task = {"text": f"mail {i}", "_task_hash": i, "answer": "ignore" if each is None else "accept"}
+        chosen = {"options": [{"id": label} for label in labels], "accept": each or []}
+        made.append(task | (chosen if kind == "several" else {} if each is None else {"user_input": each}))
+    write("in.jsonl", made)
+    settings = {"labels": labels, "several": True} if kind == "several" else {"labels": "numbers", "within": 1.0}
+    with Server(tmp_path / "log.db") as server, aw.Client(server.url, timeout=120.0) as client:
+        stream = client.create("many", features={"kind": "text"}, budget={"rate": 1.0}, grace=0.0, seed=1, **settings)
+        to = ("--server", server.url, "--format", "prodigy", "--json", "--quiet", "--answer", "--annotator", "ann")
+        done = inside("run", "in.jsonl", *to)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [line.get("answer") for line in lines] == ["answered"] * 3 + [None]
+        expected = [["ham", "spam"], ["news"], [], None] if kind == "several" else [12.5, 3.0, 0.0, None]
+        assert [line["label"] for line in lines] == expected
+        reply = httpx.get(f"{server.url}/v1/streams/many/export?format=prodigy")
+        found = [json.loads(line) for line in reply.text.splitlines()]
+        read = answer_reader(kind == "several", kind == "numbers")
+        written = expected if kind == "several" else ["12.5", "3", "0", None]
+        assert [(task["id"], read(task)) for task in found] == [(str(i), each) for i, each in enumerate(written[:3])]
+        (HERE / "out.jsonl").write_text(reply.text)
+        again = inside("run", "out.jsonl", *to)
+        assert [json.loads(line)["again"] for line in again.stdout.splitlines()] == [True] * 3
+        if kind == "several":
+            (HERE / "more.csv").write_text(
+                'id,text,label\na,one,ham; SPAM\nb,two,"[""news""]"\nc,three,spam\nd,four,\n'
+            )
+            table = ("--server", server.url, "--json", "--quiet", "--answer", "--annotator", "ann")
+            lines = [json.loads(line) for line in inside("run", "more.csv", *table).stdout.splitlines()]
+            assert [line.get("label") for line in lines] == [["ham", "spam"], ["news"], ["spam"], None]
+            (HERE / "odd.csv").write_text("id,text,label\ne,five,ham|eggs\n")
+            refused = command("run", "odd.csv", *table)
+            assert (refused.returncode, "label 'eggs', which the stream lacks" in refused.stderr) == (1, True)
+        questions = [row["question"] for row in stream.export()]
+        assert len(questions) == len({*questions}), "each was answered once"
 
 
 def test_what_two_people_disagree_on_is_ignored_until_it_is_decided(tmp_path):

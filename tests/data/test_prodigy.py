@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 import askwhen as aw
-from askwhen.data.formats.prodigy import answered, bare, task_of
+from askwhen.data.formats.prodigy import answer_of, answer_reader, answered, bare, unanswered
 from askwhen.data.unlabelled import read_records
 
 HERE = pathlib.Path()
@@ -53,7 +53,7 @@ def test_what_a_task_was_answered_with(task, label):
 def test_a_task_that_is_written_is_read_as_it_was(labels):
     record = {"text": "buy\nnow", "size": 3, "id": "m1"}
     for label in (*labels, None):
-        task = json.loads(json.dumps(task_of(record, label, labels)))
+        task = json.loads(json.dumps(unanswered(record) | answer_of(label, labels)))
         assert answered(task) == label
         assert bare(task) == record
         assert not [name for name in task if name.startswith("_")]  # hashes are Prodigy's to give
@@ -64,9 +64,25 @@ def test_a_task_that_is_written_is_read_as_it_was(labels):
         assert task["options"] == [{"id": each, "text": each} for each in labels]
 
 
+@pytest.mark.parametrize(
+    ("several", "labels"), [(True, [["a", "c"], ["b"], [], None]), (False, ["12.5", "-3", "0", None])]
+)
+def test_several_labels_and_numbers_are_read_as_they_were_written(several, labels):
+    read = answer_reader(several, not several)
+    for label in labels:
+        task = json.loads(json.dumps({"text": "x"} | answer_of(label, ["a", "b", "c"], several, not several)))
+        assert read(task) == label
+        assert bare(task) == {"text": "x"}
+        assert task["answer"] == ("ignore" if label is None else "accept")
+        assert ("user_input" in task) == (not several and label is not None)
+        assert not several or task["config"] == {"choice_style": "multiple"}
+        assert read(task | {"answer": "reject"}) is None
+    assert answer_reader(True, False)({"label": "a", "answer": "accept"}) == ["a"]
+
+
 def test_the_text_of_a_task_is_that_of_the_columns_that_are_text():
     record = {"subject": "Hi", "body": "you", "label": "x", "meta": 3, "n": 1}
-    task = task_of(record, "a", ["a", "b"], ["subject", "body"])
+    task = unanswered(record, ["subject", "body"]) | answer_of("a", ["a", "b"])
     assert (task["text"], task["n"], task["meta"]) == ("Hi\n\nyou", 1, {"label": "x", "meta": 3})
     assert "body" not in task
 

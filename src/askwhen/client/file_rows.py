@@ -14,7 +14,7 @@ from ..data.column_choices import LABELS, ColumnChoices
 from ..data.column_table import LIST, NUMBER
 from ..data.files import check_readable, listed, perhaps
 from ..data.formats import format_of
-from ..data.formats.prodigy import answered, bare
+from ..data.formats.prodigy import answer_reader, bare
 from ..data.read_request import ReadRequest
 from ..data.reading_checks import check_reading
 from ..data.schema import Schema
@@ -55,6 +55,8 @@ class FileRows:
         its content, so that the same row sent again is the same instance.
     advice : sequence of AdviceColumn
         Columns in which advisers say what the labels are.
+    several, is_number : bool
+        Whether several labels may apply at once, or labels are numbers.
     """
 
     def __init__(
@@ -64,8 +66,11 @@ class FileRows:
         features: dict[str, Any],
         id: str | None = None,
         advice: Sequence[AdviceColumn] = (),
+        several: bool = False,
+        is_number: bool = False,
     ) -> None:
         self._file, self._reading, self._id = file, reading, id
+        self._answered = answer_reader(several, is_number)
         self._advice = advice
         self._kind, self._names, self._texts = (
             features["kind"],
@@ -145,7 +150,7 @@ class FileRows:
         if self._format.tasks is not None:
             for lines in self._format.tasks(ReadRequest(path, encoding=reading.get("encoding"), report=report)):
                 self._choose_columns(list(bare(lines.records[0])), None)
-                yield (({"id": task.get("_task_hash")} | bare(task), answered(task)) for task in lines.records)
+                yield (({"id": task.get("_task_hash")} | bare(task), self._answered(task)) for task in lines.records)
             return
         texts = self._texts or tuple(reading.get("text") or ("text",)) if self._kind in ("text", "mixed") else ()
         if self._kind == "columns":
@@ -245,9 +250,8 @@ class FileRows:
             given = f"{self.name[:_NAME]}:{number}:{content}"
         if advice is not None:
             sent["advice"] = advice
-        return FileRow(
-            number, sent | {"id": _text_of(given)}, None if label is None or label == "" else _text_of(label)
-        )
+        has_one = label is not None and label != ""
+        return FileRow(number, sent | {"id": _text_of(given)}, _label_of(label) if has_one else None)
 
     # A record as the features of the stream; the service refuses what does not fit, row by row.
 
@@ -281,6 +285,10 @@ def _text_of(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _label_of(value: Any) -> Label:
+    return [_text_of(each) for each in value] if isinstance(value, list) else _text_of(value)
 
 
 def _sure(value: Any) -> Any:

@@ -86,8 +86,11 @@ def send_file(
     sent, reported = SentCounts(settings.get("within")), 0
     size = options.batch or (_SMALL_BATCH if options.answer else _BATCH)
     total = Source(file, {}).size()
-    rows = FileRows(file, reading, settings["features"], options.id_column, options.advice)
-    sender = Sender(stream, settings["labels"], size, options.answer, reading["positive"], options.annotator, backlog)
+    labels, several = settings["labels"], bool(settings.get("several"))
+    rows = FileRows(
+        file, reading, settings["features"], options.id_column, options.advice, several, labels == "numbers"
+    )
+    sender = Sender(stream, labels, size, options.answer, reading["positive"], options.annotator, backlog, several)
     if options.answer and settings["grace"] > 0:
         observer.say(
             f"The model of {stream.name} learns an answer {settings['grace']:g} s after it was given, its grace period."

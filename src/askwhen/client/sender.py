@@ -6,7 +6,9 @@ interruption plays nothing twice and answers nothing twice.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -76,13 +78,20 @@ class SentCounts:
         self.not_taken += found.answer == NOT_TAKEN
         prediction, label = found.decision.prediction, found.row.label
         if prediction is not None:
-            self.predicted[f"{prediction:.0f}" if isinstance(prediction, float) else str(prediction)] += 1
+            self.predicted[_counted(prediction)] += 1
         if label is not None:
             self.labelled += 1
             if isinstance(prediction, float) and isinstance(label, float):
                 self.right += abs(prediction - label) <= (self._within or 0.0)
             else:
                 self.right += label == prediction
+
+
+def _counted(prediction: Label) -> str:
+    """A prediction as one of a few: numbers are rounded."""
+    if isinstance(prediction, list):
+        return ", ".join(prediction) or "none of them"
+    return f"{prediction:.0f}" if isinstance(prediction, float) else prediction
 
 
 class Sender:
@@ -104,6 +113,8 @@ class Sender:
         Who answers, where the service asks for no tokens.
     backlog : bool, optional
         Whether the rows wait in the backlog; by default as the stream is set.
+    several : bool
+        Whether several labels may apply at once.
     """
 
     def __init__(
@@ -115,10 +126,12 @@ class Sender:
         positive: str | None = None,
         annotator: str | None = None,
         backlog: bool | None = None,
+        several: bool = False,
     ) -> None:
         self._stream, self._labels, self._batch, self._backlog = stream, labels, batch, backlog
+        self._several = several
         self._answer, self._positive, self._annotator = answer, positive, annotator
-        if positive is not None and (isinstance(labels, str) or len(labels) != 2):
+        if positive is not None and (several or isinstance(labels, str) or len(labels) != 2):
             raise InputError("a positive label is for a stream with two labels.", owner="run")
 
     def send(self, rows: Iterable[FileRow | None], waits: bool = True) -> Iterator[list[Outcome]]:
@@ -169,21 +182,48 @@ class Sender:
 
     def _stream_label(self, row: FileRow) -> Label | None:
         """The label of the stream that the label of a row stands for."""
-        label, labels = None if row.label is None else str(row.label), self._labels
-        if label is not None and labels == "numbers":
+        given, labels = row.label, self._labels
+        if given is None:
+            return None
+        if self._several:
+            found = [self._known(each, row.number) for each in _labels_in(given, labels)]
+            return sorted({each for each in found if each is not None}) if None not in found else None
+        label = str(given)
+        if labels == "numbers":
             return _number(label, row.number)
-        if label is None or isinstance(labels, str):
-            return label
         if self._positive is not None:
             return labels[label == self._positive]
-        same = _matching(label, labels) or _matching(_without_point(label), labels)
+        return self._known(label, row.number)
+
+    def _known(self, label: str, row: int) -> str | None:
+        """The label of the stream that is written like this; None if there is none."""
+        labels = self._labels
+        if isinstance(labels, str):
+            return label
+        alike = _alike if self._several else _matching
+        same = alike(label, labels) or alike(_without_point(label), labels)
         if same is None and self._answer:
             raise InputError(
-                f"row {row.number:,}, counted from 0, has the label {label[:100]!r}, which the stream lacks; it has "
+                f"row {row:,}, counted from 0, has the label {label[:100]!r}, which the stream lacks; it has "
                 f"{', '.join(labels[:8])}.",
                 owner="run",
             )
         return same
+
+
+def _labels_in(given: Label, known: list[str] | str) -> list[str]:
+    """Several labels: a list, a JSON array of them, or a text in which ; | or , is between them."""
+    if isinstance(given, list):
+        return given
+    text = str(given).strip()
+    with contextlib.suppress(ValueError):
+        found = json.loads(text)
+        if isinstance(found, list):
+            return [str(each) for each in found]
+    if _alike(text, [] if isinstance(known, str) else known) is not None:
+        return [text]
+    mark = next((each for each in ";|," if each in text), None)
+    return [each.strip() for each in text.split(mark) if each.strip()] if mark else [text]
 
 
 def _number(label: str, row: int) -> float:
@@ -200,14 +240,18 @@ def _matching(label: str, labels: list[str]) -> str | None:
 
     Of two labels, "not A" means the other one, and words for no and yes mean the first and the second.
     """
-    if label in labels:
-        return label
-    small = label.lower()
-    found = next((each for each in labels if each.lower() == small), None)
+    found, small = _alike(label, labels), label.lower()
     if found is None and len(labels) == 2:
         others = {f"not {each}".lower(): labels[1 - i] for i, each in enumerate(labels)}
         found = others.get(small) or (labels[0] if small in _NO else labels[1] if small in _YES else None)
     return found
+
+
+def _alike(label: str, labels: list[str]) -> str | None:
+    """The label that is written alike, whatever its case."""
+    if label in labels:
+        return label
+    return next((each for each in labels if each.lower() == label.lower()), None)
 
 
 def _without_point(label: str) -> str:

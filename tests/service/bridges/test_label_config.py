@@ -3,6 +3,7 @@
 import pytest
 
 from askwhen.errors import InputError
+from askwhen.service.use_cases.answer_kinds import NUMBER, SEVERAL, SINGLE
 from askwhen.service.use_cases.label_studio import label_config
 from tests.service.bridges.studio import CONFIG
 
@@ -19,13 +20,17 @@ ONE = ('<Choice value="a"/>', '<Choice value="b" alias="B"/>')
 
 
 def test_names_come_from_the_config():
-    assert label_config.read(CONFIG) == ("kind", "text", "text", ("ham", "spam"))
+    assert label_config.read(CONFIG) == ("kind", "text", "text", SINGLE, ("ham", "spam"))
     nested = (
         '<View><Header value="Which?"/><View style="x"><Image name="t" value="$url"/></View>' + choices() + "</View>"
     )
-    assert label_config.read(nested) == ("c", "t", "url", ("a", "B"))
+    assert label_config.read(nested) == ("c", "t", "url", SINGLE, ("a", "B"))
     with_notes = view(choices('choice="single-radio"') + '<TextArea name="n" toName="t"/>')
     assert label_config.read(with_notes).choices == ("a", "B")
+    several = label_config.read(view(choices('choice="multiple"')))
+    assert (several.answer, several.choices) == (SEVERAL, ("a", "B"))
+    number = label_config.read(view('<Number name="n" toName="t" min="0"/><TextArea name="m" toName="t"/>'))
+    assert number == ("n", "t", "text", NUMBER, ())
 
 
 @pytest.mark.parametrize(
@@ -33,9 +38,16 @@ def test_names_come_from_the_config():
     {
         "rating": (view('<Rating name="r" toName="t"/>'), "no Rating, which askwhen does not predict"),
         "labels too": (view(choices() + '<Labels name="l" toName="t"><Label value="x"/></Labels>'), "no Labels"),
-        "nothing": ("<View/>", "exactly one Choices with a toName, got 0"),
-        "two": (view(choices() + choices().replace('"c"', '"d"')), "exactly one Choices with a toName, got 2"),
-        "several": (view(choices('choice="multiple"')), 'Choices with choice="single"'),
+        "nothing": ("<View/>", "exactly one Choices or Number with a toName, got 0"),
+        "two": (
+            view(choices() + choices().replace('"c"', '"d"')),
+            "exactly one Choices or Number with a toName, got 2",
+        ),
+        "of another kind": (view(choices('choice="ranked"')), 'Choices with choice="single" or choice="multiple"'),
+        "both": (
+            view(choices() + '<Number name="n" toName="t"/>'),
+            "exactly one Choices or Number with a toName, got 2",
+        ),
         "of regions": (view(choices('perRegion="true"')), "Choices of the whole task"),
         "of nothing": ('<View><Text name="u" value="$text"/>' + choices() + "</View>", "the name that toName says"),
         "of two": (view(choices().replace('"t"', '"t,u"', 1)), "the name that toName says"),

@@ -1,5 +1,7 @@
 """Streams whose labels are numbers, on every view of the page."""
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -126,3 +128,26 @@ def test_several_labels_are_corrected_in_the_table(visit, made):
     box.get_by_role("button", name="Set label").click()
     box.locator(".history li", has_text="decided as a reviewer: other, spam").wait_for()
     assert [row["label"] for row in stream.export("instances")] == ['["other","spam"]']
+
+
+def test_files_with_several_labels_answer_and_measure(visit, made):
+    stream = made([], labels=["ham", "local", "spam"], several=True, grace=0.0)
+    texts = [f"{['cheap pills', 'the minutes'][i % 2]} {i}" for i in range(20)]
+    labels = [[["spam"], ["ham", "local"], []][i % 3] for i in range(20)]
+    written = ["spam", "Local; ham", "[]"]
+    page = visit("root", f"/import/{stream.name}")
+    put_file(
+        page, "m.csv", "id,text,labels\n" + "".join(f"k{i},{text},{written[i % 3]}\n" for i, text in enumerate(texts))
+    )
+    page.get_by_role("radio", name="Answer with them").check()
+    assert page.get_by_label("What Local means").input_value() == "local"
+    sent(page, "20 answered from the file")
+    assert [json.loads(row["label"]) for row in stream.export("instances")] == labels
+    right = sum(
+        json.loads(row["prediction"]) == label for row, label in zip(stream.export("instances"), labels, strict=True)
+    )
+    tasks = [{"id": f"k{i}", "text": text, "accept": labels[i], "answer": "accept"} for i, text in enumerate(texts)]
+    put_file(page, "m.jsonl", "".join(json.dumps(task) + "\n" for task in tasks))
+    page.get_by_role("radio", name="Measure with them").check()
+    sent(page, "20 ids were there before")
+    assert f"{100 * right / 20:.1f} % were predicted right." in page.inner_text("form")

@@ -1,14 +1,15 @@
 """Prodigy's JSONL: a task on every line, perhaps with its answer.
 
 A task is binary: a ``label`` that is accepted or rejected; or a choice: ``options`` with an ``id`` each, and the ids
-that were chosen in ``accept``. ``answer`` is accept, reject or ignore. The label of a binary task that was rejected is
-``not X``. ``_input_hash``, ``_task_hash`` and other names with an underscore in front are added by Prodigy
-to tasks that lack them: they are neither features nor written. The page of the service reads tasks in the same way.
+that were chosen in ``accept``, one or several; or a number that was typed into a field, ``user_input``. ``answer`` is
+accept, reject or ignore. The label of a binary task that was rejected is ``not X``. ``_input_hash``, ``_task_hash`` and
+other names with an underscore in front are added by Prodigy to tasks that lack them: they are neither features nor
+written. The page of the service reads tasks in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -20,9 +21,13 @@ from ..read_request import Chunk, ReadRequest, chunks_of_tables
 from ..records import Records
 from .ndjson import tables_of
 
-OWN = frozenset({"meta", "answer", "spans", "tokens", "accept", "options", "label", "config"})
+OWN = frozenset({"meta", "answer", "spans", "tokens", "accept", "options", "label", "config", "user_input"})
 """Names that have a meaning for Prodigy and are not annotated; so have all that begin with an underscore."""
 
+STYLES = ("single", "multiple")
+"""How many options of a choice may be chosen: one, or any number."""
+
+Label = str | float | list[str] | None
 _NOT = "not "
 
 
@@ -38,14 +43,30 @@ def answered(task: dict[str, Any]) -> str | None:
     return label if answer == "accept" else f"{_NOT}{label}"
 
 
+def answer_reader(several: bool, is_number: bool) -> Callable[[dict[str, Any]], Label]:
+    """The function that reads answers with one label, several, or a number."""
+    return answered_with_several if several else answered_with_a_number if is_number else answered
+
+
+def answered_with_several(task: dict[str, Any]) -> list[str] | None:
+    """The options that were chosen, or the label of a binary task; None if it has no such answer."""
+    chosen = task.get("accept")
+    if isinstance(chosen, list):
+        return sorted(map(str, chosen)) if task.get("answer") == "accept" else None
+    label, is_accepted = task.get("label"), task.get("answer") == "accept"
+    return [label] if isinstance(label, str) and is_accepted else None
+
+
+def answered_with_a_number(task: dict[str, Any]) -> str | float | None:
+    """What was typed into the field of a task; None if it has no such answer."""
+    typed = task.get("user_input")
+    is_one = isinstance(typed, (str, int, float)) and not isinstance(typed, bool) and typed != ""
+    return typed if is_one and task.get("answer") == "accept" else None
+
+
 def bare(task: dict[str, Any]) -> dict[str, Any]:
     """The fields of a task that are annotated, without those of Prodigy."""
     return {name: value for name, value in task.items() if name not in OWN and not name.startswith("_")}
-
-
-def task_of(record: dict[str, Any], label: str | None, labels: list[str], text: Sequence[str] = ()) -> dict[str, Any]:
-    """A record with its label as an annotated task; see :func:`unanswered` and :func:`answer_of`."""
-    return unanswered(record, text) | answer_of(label, labels)
 
 
 def unanswered(record: dict[str, Any], text: Sequence[str] = ()) -> dict[str, Any]:
@@ -56,18 +77,22 @@ def unanswered(record: dict[str, Any], text: Sequence[str] = ()) -> dict[str, An
     return task | ({"meta": meta} if meta else {})
 
 
-def answer_of(label: str | None, labels: list[str]) -> dict[str, Any]:
+def answer_of(label: Label, labels: list[str], several: bool = False, is_number: bool = False) -> dict[str, Any]:
     """The fields of a task for its labels and its answer; without a label the answer is ignore.
 
-    Of two labels of which one is ``not`` the other, the task is binary; else it is a choice among all of them.
+    Of two labels of which one is ``not`` the other, the task is binary; else it is a choice among all of them. A number
+    is in the field that Prodigy's interface ``text_input`` shows.
     """
-    positive = _positive(labels)
+    given = {"answer": "ignore" if label is None else "accept"}
+    if is_number:
+        return ({} if label is None else {"user_input": str(label)}) | given
+    positive = None if several else _positive(labels)
     if positive is not None:
         answer = "ignore" if label is None else "accept" if label == positive else "reject"
         return {"label": positive, "answer": answer}
     options = [{"id": each, "text": each} for each in labels]
-    chosen = {"accept": [] if label is None else [label], "answer": "ignore" if label is None else "accept"}
-    return {"options": options, **chosen, "config": {"choice_style": "single"}}
+    chosen = [] if label is None else label if isinstance(label, list) else [label]
+    return {"options": options, "accept": chosen, **given, "config": {"choice_style": STYLES[several]}}
 
 
 def _positive(labels: list[str]) -> str | None:

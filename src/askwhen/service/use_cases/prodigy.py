@@ -7,13 +7,15 @@ from typing import Any
 
 import msgspec
 
-from ...data.formats.prodigy import task_of
+from ...data.formats.prodigy import answer_of, unanswered
 from ..domain import row_codec
 from ..domain.features import FeatureReader
 from ..domain.retraining import last_given
+from ..events import label_sets
 from ..events.kinds import Answered, Volunteered, facts_of
 from ..events.settings import Settings
 from ..store.records import Event, Reader
+from .answer_kinds import NUMBER, SEVERAL, kind_of
 from .export_tables import CHUNK, labelled
 
 Task = dict[str, Any]
@@ -28,7 +30,7 @@ def tasks(
     that is decided, with the one on which all answers agree. An unsolicited label is written as it was given last.
     Instances whose contents were erased are skipped.
     """
-    features = FeatureReader(settings.features, settings.version)
+    features, kind = FeatureReader(settings.features, settings.version), kind_of(settings)
     while True:
         events = reader.events(stream, after, CHUNK, ("answered", "volunteered"))
         if not events:
@@ -46,7 +48,9 @@ def tasks(
             record = _record(instance, features)
             if instance.key is not None:
                 record["id"] = instance.key[2:]
-            task = task_of(record, label, list(labels), settings.features.text)
+            chosen = label_sets.read(label) if label is not None and kind == SEVERAL else label
+            given = answer_of(chosen, list(labels), kind == SEVERAL, kind == NUMBER)
+            task = unanswered(record, settings.features.text) | given
             made.append(task | ({} if annotator is None else {"_annotator_id": annotator}))
         yield made
         if after >= until:

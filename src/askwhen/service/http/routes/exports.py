@@ -81,12 +81,6 @@ async def export(
     if format in (tasks := {"prodigy": "labels", "label-studio": "instances"}) and table != tasks[format]:
         raise InputError.about("export", "format", "csv, ndjson, json or parquet for this table", format)
     is_number = stream.settings.labels == NUMBERS
-    if format in tasks and (is_number or (format == "prodigy" and stream.settings.several)):
-        raise InputError(
-            "tasks of Prodigy and Label Studio have one label from a list; export another format.",
-            owner="export",
-            parameter="format",
-        )
     settings, is_native, advisers = stream.settings, format in ("json", "ndjson"), advisers_of(stream)
     predictor: Predictor | None = None
     if table == "instances" and format != "label-studio":

@@ -2,7 +2,7 @@
 
 Read of a task: ``id``, ``data``, ``annotations`` (or ``completions``, as older versions say). Of an annotation: ``id``,
 ``result``, ``was_cancelled``, ``completed_by`` (a number, or an object with one), ``updated_at`` or ``created_at``, and
-``lead_time``. Of a result: ``type``, ``from_name`` and ``value.choices``. Everything else is ignored.
+``lead_time``. Of a result: ``type``, ``from_name``, and ``value.choices`` or ``value.number``. All else is ignored.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ....errors import InputError
+from ...events.label_sets import Label, text_of
+from ..answer_kinds import NUMBER, SEVERAL, SINGLE
 
 USER = "label-studio:"
 """Prefix of annotators, whom Label Studio identifies by number only."""
@@ -24,7 +26,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]{0,79}")
 
 
 class Annotation(NamedTuple):
-    """An annotator's label of a task. ``label`` is None where they skipped it or chose nothing."""
+    """An annotator's label of a task, as the log has it; None where they skipped it or chose nothing."""
 
     id: str
     annotator: str
@@ -41,15 +43,15 @@ class Task(NamedTuple):
     annotations: list[Annotation]
 
 
-def tasks_of(found: Any, from_name: str | None = None) -> Iterator[Task]:
+def tasks_of(found: Any, from_name: str | None = None, answer: str = SINGLE) -> Iterator[Task]:
     """The tasks of a file, one after the other."""
     if not isinstance(found, list):
         found = [found]
     for place, each in enumerate(found):
-        yield task_of(each, from_name, f"task {place + 1}")
+        yield task_of(each, from_name, f"task {place + 1}", answer)
 
 
-def task_of(given: Any, from_name: str | None = None, where: str = "task") -> Task:
+def task_of(given: Any, from_name: str | None = None, where: str = "task", answer: str = SINGLE) -> Task:
     """One task; one without a number is identified by its data, so that sending a file twice gives the same tasks."""
     if not isinstance(given, dict):
         raise _wrong(where, "an object")
@@ -60,7 +62,7 @@ def task_of(given: Any, from_name: str | None = None, where: str = "task") -> Ta
     listed = given.get("annotations") or given.get("completions") or []
     if not isinstance(listed, list):
         raise _wrong(f"annotations of {where}", "an array")
-    return Task(id, data, [annotation_of(each, from_name, id) for each in listed])
+    return Task(id, data, [annotation_of(each, from_name, id, answer) for each in listed])
 
 
 def id_of(given: Any, where: str, otherwise: Any = None) -> str:
@@ -74,11 +76,11 @@ def id_of(given: Any, where: str, otherwise: Any = None) -> str:
     raise _wrong(where, "a number")
 
 
-def annotation_of(given: Any, from_name: str | None = None, task: str = "") -> Annotation:
+def annotation_of(given: Any, from_name: str | None = None, task: str = "", answer: str = SINGLE) -> Annotation:
     """One annotation; one without a number is identified by its task, annotator and label."""
     if not isinstance(given, dict):
         raise _wrong("annotation", "an object")
-    label = None if given.get("was_cancelled") is True else label_of(given.get("result"), from_name)
+    label = None if given.get("was_cancelled") is True else label_of(given.get("result"), from_name, answer)
     who = given.get("completed_by")
     who = who.get("id", who.get("email")) if isinstance(who, dict) else who
     annotator = USER + ("?" if who is None else id_of(who, "completed_by"))
@@ -97,30 +99,51 @@ def time_of(given: Any) -> float:
         raise _wrong("updated_at", "a time as 2026-01-31T12:00:00Z") from None
 
 
-def label_of(result: Any, from_name: str | None = None) -> str | None:
-    """The one choice of a result, of this control or of the only one; None where nothing was chosen."""
+def label_of(result: Any, from_name: str | None = None, answer: str = SINGLE) -> str | None:
+    """The answer in a result, to this control or to the only one; None where there is none.
+
+    Where several labels may apply, nothing chosen means that none of them does.
+    """
     if not isinstance(result, list):
         raise _wrong("result", "an array")
+    type = "number" if answer == NUMBER else "choices"
     found: dict[str, Any] = {}
     for each in result:
-        if isinstance(each, dict) and each.get("type") == "choices":
+        if isinstance(each, dict) and each.get("type") == type:
             value = each.get("value")
-            found[str(each.get("from_name"))] = value.get("choices") if isinstance(value, dict) else None
+            found[str(each.get("from_name"))] = value.get(type) if isinstance(value, dict) else None
     chosen = found.get(from_name) if from_name is not None else next(iter(found.values()), None)
-    if chosen is None or chosen == []:
+    if answer == SEVERAL and chosen is None:
+        chosen = []
+    if chosen is None or (chosen == [] and answer == SINGLE):
         return None
-    if not isinstance(chosen, list) or len(chosen) != 1 or not isinstance(chosen[0], str) or len(found) > 1:
-        raise _wrong("result", "one choice of one Choices")
-    return chosen[0]
+    if len(found) > 1:
+        raise _wrong("result", "an answer to one Number" if answer == NUMBER else "one choice of one Choices")
+    return text_of(_number(chosen) if answer == NUMBER else _choices(chosen, answer))
 
 
-def result_of(label: str, from_name: str, to_name: str, note: str = "") -> list[dict[str, Any]]:
-    """A choice as a result; ``note`` is found by a filter on results."""
+def _number(given: Any) -> float:
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        raise _wrong("result", "a number of one Number")
+    return float(given)
+
+
+def _choices(given: Any, answer: str) -> Label:
+    is_list = isinstance(given, list) and all(isinstance(each, str) for each in given)
+    if not is_list or (answer == SINGLE and len(given) != 1):
+        raise _wrong("result", "one choice of one Choices" if answer == SINGLE else "choices of one Choices")
+    found: list[str] = given
+    return found[0] if answer == SINGLE else found
+
+
+def result_of(label: Label, from_name: str, to_name: str, note: str = "") -> list[dict[str, Any]]:
+    """A label as a result; ``note`` is found by a filter on results."""
+    type, value = ("number", label) if isinstance(label, float) else ("choices", label)
     found: dict[str, Any] = {
         "from_name": from_name,
         "to_name": to_name,
-        "type": "choices",
-        "value": {"choices": [label]},
+        "type": type,
+        "value": {type: [value] if isinstance(value, str) else value},
     }
     return [found | ({"meta": {"text": [note]}} if note else {})]
 

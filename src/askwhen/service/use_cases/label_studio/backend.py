@@ -28,6 +28,7 @@ from ...domain.stream import ServiceStream
 from ...events.kinds import Received, facts_of
 from ...runtime.coordinator import Coordinator
 from .. import instances
+from ..answer_kinds import kind_of
 from ..instances import Decision, Raw, key_of
 from . import label_config
 from .annotations import Task, annotation_of, id_of, result_of, task_of
@@ -127,10 +128,11 @@ def _predicted(
     label, certainty = decision.prediction, decision.certainty
     if decision.again:
         try:
-            label, certainty = stream.model.guess(stream.reader.instance(raw.x))
+            guessed, certainty = stream.model.guess(stream.reader.instance(raw.x))
         except AskwhenError:  # its data has changed since
             return []
-    if not isinstance(label, str):
+        label = stream.seen_label(guessed)
+    if label is None:
         return []
     question = stream.questions.open.get(decision.round)
     note = WORTH if question is not None and not question.told and not question.is_full else ""
@@ -162,7 +164,8 @@ async def webhook(coordinator: Coordinator, inbox: Inbox, stream: ServiceStream,
         task = tasks.get(str(each.get("task"))) or next(iter(tasks.values()), None)
         if task is None:
             raise InputError("the webhook must have the task of its annotation.", owner="label-studio")
-        listed.append(task._replace(annotations=[annotation_of(each, config.from_name, task.id)]))
+        annotation = annotation_of(each, config.from_name, task.id, config.answer)
+        listed.append(task._replace(annotations=[annotation]))
     found = Sync()
     await _receive(coordinator, inbox, stream, source, config.field, listed, found)
     if found.refused:
@@ -200,6 +203,7 @@ async def sync(coordinator: Coordinator, inbox: Inbox, stream: ServiceStream, gi
     """Compare tasks with what was received of them, and store what was missed. A repetition changes nothing."""
     _check_length(given.tasks)
     source, field, control = source_of(given.project), given.field, None
+    answer = kind_of(stream.settings)
     if given.label_config:
         config = label_config.checked(given.label_config, stream)
         field, control = config.field, config.from_name
@@ -207,7 +211,7 @@ async def sync(coordinator: Coordinator, inbox: Inbox, stream: ServiceStream, gi
     for place, each in enumerate(given.tasks):
         found.tasks += 1
         try:
-            tasks.append(task_of(each, control, f"task {place + 1}"))
+            tasks.append(task_of(each, control, f"task {place + 1}", answer))
         except AskwhenError as error:
             found.refused.append(error.sentence)
     wanted = [task for task in tasks if task.annotations or given.play]

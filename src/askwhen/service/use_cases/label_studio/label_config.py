@@ -1,7 +1,8 @@
 """Reads labelling configs of Label Studio, which are untrusted XML.
 
-Read: one ``Choices`` with ``name``, ``toName``, ``choice`` and its ``Choice`` tags with ``value`` or ``alias``; and the
-tag that ``toName`` names, of which ``value`` says which field of the data it shows.
+Read: one ``Choices`` with ``name``, ``toName``, ``choice`` and its ``Choice`` tags with ``value`` or ``alias``, or one
+``Number`` with ``name`` and ``toName``; and the tag that ``toName`` names, of which ``value`` says which field of the
+data it shows.
 """
 
 from __future__ import annotations
@@ -12,20 +13,24 @@ from xml.parsers import expat
 
 from ....errors import InputError
 from ...domain.stream import ServiceStream
-from ...events.numbers import NUMBERS
 from ...events.settings import OPEN
+from ..answer_kinds import NUMBER, SEVERAL, SINGLE, kind_of
 
 LARGEST, DEEPEST, MOST_TAGS = 1 << 20, 64, 5_000
 SILENT = frozenset({"TextArea", "Filter"})
-"""Controls that may accompany the choices, since they do not affect the label."""
+"""Controls that may accompany the question, since they do not affect the label."""
+
+_TAGS = {SINGLE: 'Choices with choice="single"', SEVERAL: 'Choices with choice="multiple"', NUMBER: "one Number"}
+_CHOICE = {"single": SINGLE, "single-radio": SINGLE, "multiple": SEVERAL}
 
 
 class Config(NamedTuple):
-    """The names of a config, the field that people see, and the choices in order."""
+    """The names of a config, the field that people see, what an answer is, and the choices in order."""
 
     from_name: str
     to_name: str
     field: str
+    answer: str
     choices: tuple[str, ...]
 
 
@@ -55,26 +60,27 @@ def _refused(expected: str) -> InputError:
 
 @lru_cache(maxsize=64)
 def read(config: str) -> Config:
-    """The single-choice question of a config; refused where there is not exactly one."""
+    """The one question of a config; refused where there is not exactly one."""
     tags = _tags(config)
     controls = [tag for tag in tags if "toName" in tag[1] and tag[0] not in SILENT]
-    others = sorted({name for name, _, _ in controls if name != "Choices"})
+    others = sorted({name for name, _, _ in controls} - {"Choices", "Number"})
     if others:
-        raise _refused(f"Choices and no {', '.join(others)[:100]}, which askwhen does not predict")
+        raise _refused(f"Choices or Number and no {', '.join(others)[:100]}, which askwhen does not predict")
     if len(controls) != 1:
-        raise _refused(f"exactly one Choices with a toName, got {len(controls)}")
-    _, given, _ = controls[0]
-    if given.get("choice", "single") not in ("single", "single-radio"):
-        raise _refused('Choices with choice="single"')
+        raise _refused(f"exactly one Choices or Number with a toName, got {len(controls)}")
+    name, given, _ = controls[0]
+    answer = NUMBER if name == "Number" else _CHOICE.get(given.get("choice", "single"))
+    if answer is None:
+        raise _refused('Choices with choice="single" or choice="multiple"')
     if any(given.get(each, "false") == "true" for each in ("perRegion", "perItem", "allowNested")):
-        raise _refused("Choices of the whole task, neither perRegion, perItem nor allowNested")
+        raise _refused(f"{name} of the whole task, neither perRegion, perItem nor allowNested")
     shown = [attributes for _, attributes, _ in tags if attributes.get("name") == given["toName"]]
     if len(shown) != 1 or not given.get("name"):
-        raise _refused("one tag with the name that toName says, and a name for Choices")
+        raise _refused(f"one tag with the name that toName says, and a name for {name}")
     field = shown[0].get("value", "")
     if not field.startswith("$") or not field[1:].strip():
         raise _refused(f'value="$field" in the tag {given["toName"][:50]}')
-    return Config(given["name"], given["toName"], field[1:].strip(), _choices(tags))
+    return Config(given["name"], given["toName"], field[1:].strip(), answer, () if answer == NUMBER else _choices(tags))
 
 
 def _tags(config: str) -> list[tuple[str, dict[str, str], tuple[str, ...]]]:
@@ -103,12 +109,11 @@ def _choices(tags: list[tuple[str, dict[str, str], tuple[str, ...]]]) -> tuple[s
 
 
 def checked(config: str, stream: ServiceStream) -> Config:
-    """Read a config; refused where its choices are not the labels of the stream."""
-    found = read(config)
-    if stream.settings.several or stream.settings.labels == NUMBERS:
-        what = "several labels at once" if stream.settings.several else "numbers"
-        raise InputError(f"streams with {what} are not for Label Studio.", owner="label-studio")
-    if stream.settings.labels != OPEN and set(found.choices) != set(stream.settings.labels):
+    """Read a config; refused where its answers are not those of the stream."""
+    found, wanted = read(config), kind_of(stream.settings)
+    if found.answer != wanted:
+        raise _refused(f"{_TAGS[wanted]}, since people answer the stream {stream.name} with {wanted}")
+    if wanted != NUMBER and stream.settings.labels != OPEN and set(found.choices) != set(stream.settings.labels):
         raise InputError(
             f"the choices must be the labels of the stream {stream.name}, {', '.join(stream.settings.labels)[:200]}, "
             f"got {', '.join(found.choices)[:200]}.",

@@ -11,6 +11,7 @@ from ...domain import row_codec
 from ...domain.stream import ServiceStream
 from ...events.kinds import Answered, Instance, Reviewed, ReviewUndone, Undone, Volunteered, facts_of
 from ...store.records import Event, Reader
+from ..answer_kinds import kind_of, read
 from .annotations import result_of
 
 CHUNK = 500
@@ -39,13 +40,13 @@ def written_tasks(
 def _task(
     stream: ServiceStream, event: Event, fact: Instance, history: list[Event], from_name: str, to_name: str, field: str
 ) -> dict[str, Any]:
-    predictions = []
+    predictions, answer = [], kind_of(stream.settings)
     if fact.prediction is not None:
         score = 1.0 - fact.probability if fact.certainty is None else fact.certainty
-        result = result_of(fact.prediction, from_name, to_name)
+        result = result_of(read(fact.prediction, answer), from_name, to_name)
         predictions.append({"result": result, "score": score, "model_version": stream.name})
     annotations = [
-        {"result": result_of(label, from_name, to_name), "ground_truth": decided}
+        {"result": result_of(read(label, answer), from_name, to_name), "ground_truth": decided}
         | ({} if lead is None else {"lead_time": lead})
         for label, lead, decided in standing(history)
     ]

@@ -15,7 +15,7 @@ export function inText(label, digits = 12) {
 export const guessed = (label) => inText(label, 4);
 
 // Whether a prediction counts as right.
-export const isRight = (settings, prediction, label) => (isNumber(settings) ? Math.abs(prediction - label) <= settings.within : prediction === label);
+export const isRight = (settings, prediction, label) => (isNumber(settings) ? Math.abs(prediction - label) <= settings.within : inText(prediction) === inText(label));
 
 // A number as people write it: null where it is not one, or lies beyond the bounds.
 export function numberIn(text, { bounds }) {

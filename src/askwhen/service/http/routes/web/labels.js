@@ -20,10 +20,29 @@ export async function look(file, format, stream, how) {
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-// The label of a record: from its column, or from where its format has it.
+const written = (value) => (value === undefined || value === null || value === "" ? null : value);
+
+// The label of a record: from its column, or from where its format has it. A list of one is that label.
 export function labelIn(record, label, column) {
-  const found = column && isObject(record) ? record[column] : label;
-  return found === undefined || found === null || found === "" ? null : String(found);
+  const found = written(column && isObject(record) ? record[column] : label);
+  if (!Array.isArray(found)) return found === null ? null : String(found);
+  return found.length === 1 ? String(found[0]) : null;
+}
+
+// The labels of a record where several may apply: a list, a JSON array, or a text in which ; | or , is between them.
+export function labelsIn(record, label, column, known) {
+  const found = written(column && isObject(record) ? record[column] : label);
+  if (found === null || Array.isArray(found)) return found === null ? null : found.map(String);
+  const text = String(found).trim();
+  try {
+    const list = JSON.parse(text);
+    if (Array.isArray(list)) return list.map(String);
+  } catch {
+    // plain text
+  }
+  if (known.some((each) => each.toLowerCase() === text.toLowerCase())) return [text];
+  const mark = [";", "|", ","].find((each) => text.includes(each));
+  return mark ? text.split(mark).map((each) => each.trim()).filter(Boolean) : [text];
 }
 
 const USES = [["none", "Not used", "instances come without labels"],
@@ -74,8 +93,7 @@ export class Labels {
   list() {
     const counts = new Map();
     for (const [record, label] of this.found) {
-      const text = labelIn(record, label, this.column);
-      if (text !== null) counts.set(text, (counts.get(text) ?? 0) + 1);
+      for (const text of this.texts(record, label) ?? []) counts.set(text, (counts.get(text) ?? 0) + 1);
     }
     this.meanings = new Map([...counts.keys()].map((text) => [text, this.guess(text)]));
     this.element.hidden = !counts.size;
@@ -100,19 +118,29 @@ export class Labels {
     return made;
   }
 
+  // The labels of a record as they are written; null where it has none.
+  texts(record, label) {
+    if (this.settings.several) return labelsIn(record, label, this.column, this.known);
+    const text = labelIn(record, label, this.column);
+    return text === null ? null : [text];
+  }
+
   guess(text) {
     if (this.open) return text;
     if (isNumber(this.settings)) return numberIn(text, this.settings);
     const same = (other) => other.toLowerCase() === text.toLowerCase();
-    const negated = this.known.length === 2 ? this.known.findIndex((label) => same(`not ${label}`)) : -1;
+    const negated = this.known.length === 2 && !this.settings.several ? this.known.findIndex((label) => same(`not ${label}`)) : -1;
     return this.known.find((label) => label === text) ?? this.known.find(same) ?? (negated < 0 ? null : this.known[1 - negated]);
   }
 
-  // What the label of a record means, or null.
+  // What the label of a record means, or null. Of several, those are left out that mean nothing.
   meaning(record, label) {
     if (this.use === "none") return null;
-    const text = labelIn(record, label, this.column);
-    if (text === null) return null;
-    return this.meanings.has(text) ? this.meanings.get(text) : this.guess(text);
+    const texts = this.texts(record, label);
+    if (texts === null) return null;
+    const found = texts.map((text) => (this.meanings.has(text) ? this.meanings.get(text) : this.guess(text)));
+    if (!this.settings.several) return found[0];
+    const known = [...new Set(found.filter((each) => each !== null))].sort();
+    return known.length || !texts.length ? known : null;
   }
 }

@@ -157,19 +157,21 @@ function* tasks(found, seen) {
   }
 }
 
-// What the last annotation of a Label Studio task says, where that is one choice.
+// What the last annotation of a Label Studio task says: a list of choices, or a number.
 function chosen(task) {
   const last = [...(task?.annotations ?? task?.completions ?? [])].filter((each) => !each?.was_cancelled).at(-1);
-  const found = (last?.result ?? []).map((each) => each?.value?.choices).filter(Array.isArray).flat();
-  return found.length === 1 ? String(found[0]) : null;
+  if (!last) return null;
+  const values = (last.result ?? []).map((each) => each?.value);
+  return values.find((each) => typeof each?.number === "number")?.number ?? values.map((each) => each?.choices).filter(Array.isArray).flat();
 }
 
-// What a Prodigy task was answered with: one of its options, or that its label holds, or does not.
+// What a Prodigy task was answered with: a list of its options, or that its label holds, or does not; or what was typed.
 function accepted(task) {
   if (task?.answer !== "accept" && task?.answer !== "reject") return null;
-  if (Array.isArray(task.accept)) return task.answer === "accept" && task.accept.length === 1 ? String(task.accept[0]) : null;
-  if (typeof task.label !== "string") return null;
-  return task.answer === "accept" ? task.label : `not ${task.label}`;
+  const isAccepted = task.answer === "accept";
+  if (Array.isArray(task.accept)) return isAccepted ? task.accept : null;
+  if (typeof task.label === "string") return isAccepted ? task.label : `not ${task.label}`;
+  return isAccepted ? task.user_input ?? null : null;
 }
 
 // Quotes, doubled quotes, line breaks inside quotes; the first line has the names, unless they are numbered.
@@ -219,7 +221,7 @@ const isNumber = (value) => (typeof value === "number" ? Number.isFinite(value) 
 // Lines that have an x are instances already, and rows of Parquet where it is more than a text or a number.
 export const isReady = (record, format) => "x" in record && (format === "ndjson" || (format === "parquet" && typeof record.x === "object"));
 
-const OF_PRODIGY = ["meta", "answer", "spans", "tokens", "accept", "options", "label", "config"]; // and all with an underscore in front
+const OF_PRODIGY = ["meta", "answer", "spans", "tokens", "accept", "options", "label", "config", "user_input"]; // and all with an underscore in front
 
 // The id of a row that has none of its own: where it is, and what is in it.
 export function rowKey(file, number, record) {
