@@ -57,6 +57,10 @@ def test_report_overview_and_metrics_have_the_numbers_of_the_library(tmp_path):
                 if each.rounds:
                     assert facts["gain"]["low"] == each.gain.low
                 assert (facts["fell"], facts["warning"]) == (None, None)
+            between = expected.compare("gpt", "rules")
+            assert found[0]["against"]["rules"]["low"] == between.low == -found[1]["against"]["gpt"]["high"]
+            assert set(found[0]["against"]) == {"rules", "new", "none"}
+            assert found[0]["against"]["none"] == {"value": None, "low": -1.0, "high": 1.0, "rounds": 0, "apart": 0}
             assert found[0]["calibration"][0]["stated"] == pytest.approx(0.9)
             assert found[0]["sentence"].startswith(
                 f"gpt is right in {expected['gpt'].overall.value:.1%} of 120 instances"
