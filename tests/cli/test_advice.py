@@ -190,6 +190,7 @@ def test_advice_needs_a_file_with_named_columns():
     [
         (["0", "1"], ["0.0", "1.0"], ()),
         (["no", "yes"], ["false", "1"], ()),
+        (["ham", "spam"], ["ham", "spam"], ()),
         (["ham", "spam"], ["ham", "spam"], ("--positive", "ham")),
         (["Ham", "spam"], ["ham ", "SPAM"], ("--fold-labels",)),
         (["a", "spam", "b"], ["c", "spam", "a"], ("--positive", "spam")),
@@ -206,3 +207,33 @@ def test_advice_names_labels_as_the_file_does(labels, says, options):
     right = (np.array(says) == np.array(labels))[y].mean() if "open" in options else 1.0
     assert found["advisers"][0]["estimate"]["low"] <= right <= found["advisers"][0]["estimate"]["high"]
     assert right < 1.0 or found["advisers"][0]["estimate"]["value"] == 1.0
+
+
+def test_two_labels_that_are_texts_need_not_be_named_in_any_command():
+    write(120)
+    frame = pd.read_csv("items.csv").replace({"yes": "spam", "no": "ham"})
+    frame.to_csv("items.csv", index=False)
+    advice = ("--advice", "gpt=answer:how_sure")
+    found = facts("run", "items.csv", *advice, "--labels", "50%", "--model", "m.askwhen")
+    spoke = frame.answer.notna()
+    right = (frame.answer == frame.label)[spoke].mean()
+    estimate = found["advisers"][0]["estimate"]
+    assert estimate["low"] <= right <= estimate["high"]
+    compared = facts("compare", "items.csv", "--label", "label", *advice, "--repeats", 1, "-a", "default")
+    assert compared["advisers"][0]["accuracy"] == pytest.approx(right)
+    planned = facts("plan", "items.csv", "--label", "label", *advice, "--repeats", 1, "--errors", "0.3")
+    assert planned["rows"] == len(frame)
+    predicted = inside("predict", "m.askwhen", "items.csv", "--quiet").stdout
+    assert {row["label"] for row in csv.DictReader(predicted.splitlines())} == {"ham", "spam"}
+    sampler = aw.Sampler.load("m.askwhen")
+    X, _ = aw.data.read("items.csv", label="label", drop=("answer", "how_sure")).load()
+    said = frame.answer.map({"ham": -1, "spam": 1}).astype(object).where(spoke, None)
+    margins = sampler.margins(X, advice={"gpt": (said.to_numpy(), frame.how_sure.to_numpy())})
+    assert [float(row["margin"]) for row in csv.DictReader(predicted.splitlines())] == margins.tolist()
+    person = Person(frame.label.tolist())
+    frame.drop(columns="label").to_csv("pile.csv", index=False)
+    options = LabelOptions(
+        classes=("ham", "spam"), labels=0.5, model="l.askwhen", advice=[AdviceColumn("gpt", "answer", "how_sure")]
+    )
+    labelled = label_file("pile.csv", person, None, options)
+    assert aw.evaluate.advisers(labelled.sampler)["gpt"].rounds == spoke.sum()

@@ -43,7 +43,7 @@ def test_a_plan_is_that_of_the_library():
     assert 0.0 < point["coverage"] < 1.0
     advice = ("--advice", "gpt=gpt:sure")
     advised = facts("plan", "t.csv", *how[:2], "--errors", "10%", "--repeats", "1", *advice)["points"][0]
-    alone = facts("run", "t.csv", *how[:2], "--errors", "10%", "--positive", "spam", *advice)
+    alone = facts("run", "t.csv", *how[:2], "--errors", "10%", *advice)
     assert advised["questions"] == alone["questions"]
     assert advised["certified"] == alone["promise"]["certified"]
 
