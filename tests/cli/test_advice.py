@@ -54,6 +54,23 @@ def test_a_person_reads_how_good_an_adviser_is():
     assert "the predictions were better by +" in said[at + 1]
 
 
+def test_advisers_are_compared_with_the_best_of_them():
+    write(1500)
+    frame = pd.read_csv("items.csv")
+    frame["rules"] = np.where(np.random.default_rng(1).random(1500) < 0.5, "yes", "no")
+    frame.to_csv("items.csv", index=False)
+    advice = ("--advice", "rules=rules", "--advice", "gpt=answer", "--labels", "50%")
+    found = facts("run", "items.csv", *advice, "--model", "m.askwhen")["advisers"]
+    assert [each["name"] for each in found] == ["gpt", "rules"]
+    known = aw.evaluate.advisers(aw.Sampler.load("m.askwhen")).compare("rules", "gpt")
+    assert found[1]["against"] == {"gpt": {"value": known.value, "low": known.low, "high": known.high}}
+    assert found[0]["against"]["rules"]["low"] == -known.high > 0.0
+    said = askwhen("run", "items.csv", *advice).stdout
+    low, high = 100.0 * known.low, 100.0 * known.high
+    assert said.count("compared with ") == 1
+    assert f"compared with gpt: {100.0 * known.value:+.1f} points ({low:+.1f} to {high:+.1f})" in said
+
+
 def test_predictions_take_the_advice_of_the_columns_that_were_learnt_with():
     _, says, stated = write()
     facts("run", "items.csv", "--advice", "gpt=answer:how_sure", "--labels", "30%", "--model", "m.askwhen")

@@ -45,6 +45,8 @@ def test_every_number_is_exact_where_all_labels_are_asked_for(k):
     difference = (good == y)[speaks].mean() - (poor == y)[speaks].mean()
     assert found.compare("good", "poor").value == pytest.approx(difference)
     assert found.compare("poor", "good").value == pytest.approx(-difference)
+    assert found["poor"].against["good"] == found.compare("poor", "good")
+    assert list(found["poor"].against) == [name for name in found if name != "poor"]
     assert one.calibration == []
     assert [each.rounds for each in other.calibration] == [(stated == p).sum() for p in (0.55, 0.75, 0.95)]
     assert [each.right for each in other.calibration] == pytest.approx(

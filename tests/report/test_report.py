@@ -490,6 +490,9 @@ def test_a_run_shows_its_advisers_with_what_is_known_of_them(path):
     row = f"gpt {overall.value:.1%} {gpt.accuracy:.1%} {late.low:.1%} to {late.high:.1%}"
     assert row in shown
     assert f"{gpt.found.random_labels:,} 100.0%" in shown
+    behind = gpt.found.against[found[0].name]
+    points = [f"{100 * share:+.1f}".replace("-", "\N{MINUS SIGN}") for share in (behind.value, behind.low, behind.high)]
+    assert f"{points[0]} ({points[1]} to {points[2]}) {gpt.found.random_labels:,}" in shown
     assert "falls & <rises> has become worse: right in at most" in shown
     assert "leak is right in more than 99.5% of its answers" in shown
     assert f'aria-label="{overall.low:.1%} to {overall.high:.1%}"' in text

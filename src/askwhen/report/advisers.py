@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..evaluate.comparison.comparing import AdviserCell, AdviserEstimate, Comparison
+from ..evaluate.estimation.difference import Difference
 from ..evaluate.progress import AdviserProgress, Progress
 from .page import boxed, entry, figure, note, section
 from .scales import Scale, count, ends, extent, percent, plain, share, wanted, widened
@@ -39,7 +40,8 @@ def of_run(progress: Progress) -> str:
     late = any(_late(each) for each in found)
     heads = ["adviser", "estimate", _bar_head(scale), "all labels"]
     silent = any(int(each.rounds.sum()) < int(progress.rounds[-1]) for each in found)
-    heads += [f"last {count(_RECENT)} rows"] * late + ["run better by", "random labels"]
+    heads += [f"last {count(_RECENT)} rows"] * late + ["run better by"]
+    heads += ["against the best"] * (len(found) > 1) + ["random labels"]
     heads += ["speaks in"] * silent
     rows = [_row(each, progress, scale, k, whole, (late, silent)) for k, each in enumerate(found)]
     sentences = [text for each in found for text in (each.found.change, each.found.warning) if text]
@@ -52,6 +54,13 @@ def _signed(difference: float) -> str:
     return f"{100 * difference:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
+def _in_points(found: Difference) -> str:
+    """A difference with its interval."""
+    if not math.isfinite(found.value):
+        return "not known yet"
+    return f"{_signed(found.value)} ({_signed(found.low)} to {_signed(found.high)})"
+
+
 def _late(each: AdviserProgress) -> bool:
     """Whether there are so many rows that the last ones are others than all."""
     return _RECENT in each.found.accuracy.windows and each.found.rounds > _RECENT
@@ -60,19 +69,20 @@ def _late(each: AdviserProgress) -> bool:
 def _row(
     each: AdviserProgress, progress: Progress, scale: Scale, k: int, whole: bool, columns: tuple[bool, bool]
 ) -> str:
-    overall, gain, (late, silent) = each.found.overall, each.found.gain, columns
+    overall, (late, silent) = each.found.overall, columns
     named = f"{swatch(_SERIES[k]) if k < _LINES else ''} {escape(each.name)}"
-    better = "not known yet"
-    if math.isfinite(gain.value):
-        better = f"{_signed(gain.value)} ({_signed(gain.low)} to {_signed(gain.high)})"
     cells = [share(overall.value) if overall.is_known else "not known yet"]
     bar = _bar(overall.low, overall.high, each.accuracy if whole else math.nan, scale)
     more = [share(each.accuracy)]
     if late:
         recent = each.found.accuracy.windows.get(_RECENT)
         more.append(f"{share(recent.low)} to {share(recent.high)}" if recent is not None and _late(each) else "")
-    random = each.found.random_labels
-    more += [better, "" if random is None else count(random)]
+    random, first = each.found.random_labels, progress.advisers[0]
+    more.append(_in_points(each.found.gain))
+    if len(progress.advisers) > 1:
+        compared = each.found.against.get(first.name)
+        more.append("" if compared is None else _in_points(compared))
+    more.append("" if random is None else count(random))
     if silent:
         more.append(share(float(each.rounds.sum() / max(int(progress.rounds[-1]), 1))))
     return _line(named, cells, bar, more)

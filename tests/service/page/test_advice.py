@@ -60,7 +60,11 @@ def test_the_dashboard_has_a_row_for_each_adviser_the_best_first(visit, advised,
         interval = f"{percent(each['overall']['low'])} to {percent(each['overall']['high'])}"
         labels = "unknown" if each["random_labels"] is None else str(each["random_labels"])
         assert (row[0], row[1], row[2], row[5], row[7]) == (each["name"], known, interval, str(each["rounds"]), labels)
-        assert row[9] == "no"
+        assert row[10] == "no"
+    behind = facts[1]["against"]["gpt-4o"]
+    assert behind["high"] < 0.0
+    ends_of = " to ".join(f"−{percent(-behind[end])}" for end in ("low", "high"))  # noqa: RUF001
+    assert [row[9] for row in rows[:2]] == ["", f"−{percent(-behind['value'])} ({ends_of})"]  # noqa: RUF001
     picture = card(page).locator("svg.chart")
     assert (
         picture.locator(".band").count() == picture.locator(".dot").count() == 2
@@ -140,7 +144,8 @@ def test_advisers_are_named_in_the_form_and_added_in_the_settings(visit, client)
     assert field.input_value() == "gpt-4o, rules"
     field.fill("rules")
     page.get_by_role("button", name="Change the settings").click()
-    page.get_by_text("advisers can be added, and not taken away: 'gpt-4o' is missing").wait_for()
+    problem = page.locator("p.problem", has_text="advisers can be added, and not taken away: 'gpt-4o' is missing")
+    problem.wait_for()
     field.fill("gpt-4o, rules, gpt-5")
     page.get_by_text("Show what advisers say before the answer").uncheck()
     page.get_by_role("button", name="Change the settings").click()

@@ -24,13 +24,18 @@ def adviser_facts(sampler: aw.Sampler) -> list[dict[str, Any]]:
             "rows": found.rounds,
             "silent": found.silent,
             "recent": {str(n): interval_facts(each) for n, each in found.accuracy.windows.items() if n < found.rounds},
-            "gain": {"value": found.gain.value, "low": found.gain.low, "high": found.gain.high},
+            "gain": _difference(found.gain),
+            "against": {other: _difference(each) for other, each in found.against.items()},
             "random_labels": found.random_labels,
             "warning": found.warning,
             "change": found.change,
         }
         for name, found in advisers(sampler).items()
     ]
+
+
+def _difference(found: aw.evaluate.Difference) -> dict[str, float]:
+    return {"value": found.value, "low": found.low, "high": found.high}
 
 
 def comparison_facts(comparison: aw.evaluate.Comparison) -> list[dict[str, Any]]:
@@ -69,17 +74,19 @@ def comparison_table(comparison: aw.evaluate.Comparison) -> list[Any]:
 
 def adviser_rows(facts: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """The rows of a table about advisers."""
-    rows = []
+    rows, best = [], facts[0]["name"] if facts else ""
     for each in facts:
-        estimate, gain = each["estimate"], {name: 100.0 * value for name, value in each["gain"].items()}
+        estimate = each["estimate"]
         if each["rows"] == 0:
             rows.append((each["name"], "has said nothing"))
             continue
         silent = f" of the {each['rows']:,} rows in which it says something" if each["silent"] else ""
         known = "" if estimate.get("why_unknown") else " right"
         rows.append((each["name"], f"{interval(estimate)}{known}{silent}, from asked labels"))
-        if gain["value"] == gain["value"]:
-            ends = f"{gain['low']:+.1f} to {gain['high']:+.1f}"
-            rows.append(("", f"the predictions were better by {gain['value']:+.1f} points ({ends})"))
+        compared = {"the predictions were better by": each["gain"], f"compared with {best}:": each["against"].get(best)}
+        for what, found in compared.items():
+            if found is not None and found["value"] == found["value"]:
+                value, low, high = (f"{100.0 * found[name]:+.1f}" for name in ("value", "low", "high"))
+                rows.append(("", f"{what} {value} points ({low} to {high})"))
         rows += [("", each[name]) for name in ("change", "warning") if each[name]]
     return rows

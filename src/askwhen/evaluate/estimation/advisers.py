@@ -81,6 +81,9 @@ class AdviserAccuracy:
     calls : int or None
         Number of rounds in which a :class:`askwhen.advisers.Called` was called: all numbers are about those, which were
         chosen because its advice was needed, and are mostly harder than others. None for other advisers.
+    against : dict
+        Its accuracy less that of each other adviser, as :class:`Difference` by name, the best first: over the rounds in
+        which both said something, for the first ten advisers.
     """
 
     name: str
@@ -91,6 +94,7 @@ class AdviserAccuracy:
     random_labels: int | None
     calls: int | None = None
     source: Any = field(default=None, repr=False, compare=False)
+    against: dict[str, Difference] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def overall(self) -> Estimate:
@@ -163,8 +167,13 @@ class Advisers(Mapping[str, AdviserAccuracy]):
 
     def __init__(self, found: list[AdviserAccuracy], compared: dict[tuple[str, str], Difference]) -> None:
         known = sorted(found, key=lambda each: -each.overall.value if each.overall.is_known else math.inf)
-        self._found = {each.name: each for each in known}
         self._compared = compared
+        self._found = {each.name: replace(each, against=self._against(each.name, known)) for each in known}
+
+    def _against(self, name: str, found: list[AdviserAccuracy]) -> dict[str, Difference]:
+        """The differences between an adviser and the others, for those that are compared."""
+        others = {a if b == name else b for a, b in self._compared if name in (a, b)}
+        return {each.name: self.compare(name, each.name) for each in found if each.name in others}
 
     def __getitem__(self, name: str) -> AdviserAccuracy:
         return self._found[name]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
-from ...engine.advisers import MOST_COMPARED
 from ...evaluate.estimation.accuracy import accuracy
-from ...evaluate.estimation.advisers import AdviserAccuracy, Advisers, CountedAdvisers
+from ...evaluate.estimation.advisers import AdviserAccuracy, CountedAdvisers
 from ...evaluate.estimation.alarms import alarm
 from ...evaluate.estimation.difference import Difference
 from ...evaluate.estimation.estimate import Estimate
@@ -64,15 +63,7 @@ async def estimated(stream: ServiceStream, confidence: float) -> list[Facts]:
     """How good they are, estimated in another thread from a copy of their accounts."""
     counted, model = CountedAdvisers(stream.model.sampler), stream.model
     found = await asyncio.to_thread(counted.estimated, confidence)
-    compared = counted.kept.names[:MOST_COMPARED]
-    return [_facts(each, model) | {"against": _against(each.name, compared, found)} for each in found.values()]
-
-
-def _against(name: str, compared: Sequence[str], found: Advisers) -> Facts:
-    """The accuracy of an adviser less that of each other one, if it is among those that are compared."""
-    if name not in compared:
-        return {}
-    return {other: _difference(found.compare(name, other)) for other in compared if other != name}
+    return [_facts(each, model) for each in found.values()]
 
 
 def _facts(found: AdviserAccuracy, model: Model) -> Facts:
@@ -88,6 +79,7 @@ def _facts(found: AdviserAccuracy, model: Model) -> Facts:
         "silent": _number(found.silent),
         "random_labels": found.random_labels,
         "gain": _difference(found.gain),
+        "against": {name: _difference(each) for name, each in found.against.items()},
         "classes": classes,
         "calibration": [
             {

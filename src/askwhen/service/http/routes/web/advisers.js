@@ -13,14 +13,19 @@ const day = (time) => new Date(1000 * time).toLocaleDateString("en", { day: "num
 const fell = ({ fell: found }) => found && `became worse: below ${percent(found.level, 0)}, seen ${day(found.time)}`;
 
 export function adviserFigure(name) {
-  const better = ({ gain }) => (gain.value === null ? "unknown" : `${gain.value < 0 ? "−" : "+"}${percent(Math.abs(gain.value))}`);
+  const signed = (share) => `${share < 0 ? "−" : "+"}${percent(Math.abs(share))}`;
+  const better = ({ gain }) => (gain.value === null ? "unknown" : signed(gain.value));
+  const compared = ({ against }, best) => {
+    const found = against[best];
+    return !found || found.value === null ? "" : `${signed(found.value)} (${signed(found.low)} to ${signed(found.high)})`;
+  };
   return new Figure({
     title: "Advisers", wide: true, file: `${name}-advisers`,
-    read: "How often each adviser is right, of the instances on which it said something: the best first. The band holds the true share, with 95 % confidence at every moment; the line below it that of the last instances only. In the numbers: as how many random labels it is as well known, and what the stream gains over it.",
-    columns: ["Adviser", "Right", "Interval", "Lately", "Interval", "Instances", "Silent", "Random labels", "Gain", "Worse"],
+    read: "How often each adviser is right, of the instances on which it said something: the best first. The band holds the true share, with 95 % confidence at every moment; the line below it that of the last instances only. In the numbers: as how many random labels it is as well known, what the stream gains over it, and how it compares with the best, where both said something.",
+    columns: ["Adviser", "Right", "Interval", "Lately", "Interval", "Instances", "Silent", "Random labels", "Gain", "Against the best", "Worse"],
     draw: (advisers, width) => (advisers.length ? bars(advisers, width) : null),
     rows: (advisers) => advisers.map((each) => [each.name, known(each.overall), ends(each.overall), known(each.recent), ends(each.recent), count(each.rounds), percent(each.silent),
-      each.random_labels === null ? "unknown" : count(each.random_labels), better(each), fell(each) || "no"]),
+      each.random_labels === null ? "unknown" : count(each.random_labels), better(each), compared(each, advisers[0].name), fell(each) || "no"]),
   });
 }
 
