@@ -2,6 +2,7 @@
 
     python benchmarks/label_efficiency.py                 the default beside every selective algorithm of the papers
     python benchmarks/label_efficiency.py --default       beside its first release, and asking at random
+    python benchmarks/label_efficiency.py --versions      beside the learner of release 0.1
     python benchmarks/label_efficiency.py --levels        AutoLasec beside every single drift level
     python benchmarks/label_efficiency.py --rules         the ways of asking that were tried, over one learner
 
@@ -77,6 +78,13 @@ GENERATIONS: dict[str, Builder] = {
     "random": TUNED["random"],
 }
 
+VERSIONS: dict[str, Builder] = {
+    "default": GENERATIONS["default"],
+    "release 0.1": lambda share, seed: aw.Sampler(
+        aw.Mixture(version=1), aw.BudgetRule(share), prepare=aw.Prepare(), seed=seed
+    ),
+}
+
 
 def tuned(build: Builder, stream: Any, share: float) -> float:
     """The scale at which the sampler asks for this share of the labels: up from a small one, then bisection."""
@@ -102,8 +110,8 @@ def cell(kind: str, name: str, stream: str, share: float, seeds: range) -> tuple
         if kind == "levels":
             level = LEVELS[name]
             sampler = aw.Sampler(level, aw.BudgetRule(share), prepare=aw.Prepare(), seed=seed)
-        elif kind == "default":
-            sampler = GENERATIONS[name](share, seed)
+        elif kind in ("default", "versions"):
+            sampler = (GENERATIONS if kind == "default" else VERSIONS)[name](share, seed)
         elif name == DEFAULT:
             sampler = aw.Sampler(rule=aw.BudgetRule(share), seed=seed)
         else:
@@ -123,6 +131,7 @@ def cell(kind: str, name: str, stream: str, share: float, seeds: range) -> tuple
 def main() -> None:
     parser = argparse.ArgumentParser(description="Accuracy for labels, by algorithm and stream.")
     parser.add_argument("--default", action="store_true", help="beside its first release, and asking at random")
+    parser.add_argument("--versions", action="store_true", help="beside the learner of release 0.1")
     parser.add_argument("--levels", action="store_true", help="AutoLasec beside every single drift level")
     parser.add_argument("--rules", action="store_true", help="ways of asking, over one learner")
     parser.add_argument("--shares", default="0.05,0.1,0.2", help="shares of the labels")
@@ -131,9 +140,10 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    chosen = [kind for kind in ("default", "levels", "rules") if getattr(options, kind)]
+    chosen = [kind for kind in ("default", "versions", "levels", "rules") if getattr(options, kind)]
     kind = chosen[0] if chosen else "algorithms"
-    tables = {"default": GENERATIONS, "levels": LEVELS, "rules": RULES, "algorithms": {DEFAULT: None} | TUNED}
+    tables = {"default": GENERATIONS, "versions": VERSIONS, "levels": LEVELS, "rules": RULES}
+    tables["algorithms"] = {DEFAULT: None} | TUNED
     names, seeds = list(tables[kind]), range(options.first_seed, options.first_seed + options.seeds)
     streams, shares = options.streams.split(","), [float(share) for share in options.shares.split(",")]
     with ProcessPoolExecutor(options.jobs) as pool:
