@@ -1,4 +1,4 @@
-"""Statistics of annotators: number of answers, speed, agreement. Only sums are stored."""
+"""Statistics of annotators: number of answers, speed, agreement, how many were right. Only sums are stored."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from typing import Any
 import msgspec
 
 from ...evaluate.agreement import cohen, coincidences, from_coincidences
+from ...evaluate.estimation.share import share_interval
 from ..events.numbers import differ
-from .questions import Question
+from .questions import Judgement, Question
 
 PERIOD, KEPT = 1800, 100
 """Answers are counted by half hour, so that a day can begin at midnight in nearly every time zone, for two days."""
+
+WEEK = 7 * 86400
+"""The quality of answers is counted by week."""
+
+ENOUGH, WIDE = 20, 0.3
+"""A share is told from so many answers on, and only where its interval is no wider."""
 
 _NEAR, _FAR = "", "far"
 """Instead of labels in the counts of pairs, where they are numbers: an empty text cannot be a label."""
@@ -23,7 +30,8 @@ class AnnotatorCounts(msgspec.Struct):
     """Counts of one annotator; ``seconds`` is the time of the ``timed`` answers.
 
     ``last`` is the time of the latest answer or skip, and ``recent`` has the number of answers that were not taken back
-    by half hour.
+    by half hour. ``judged`` has the number of answers whose label was also decided without this annotator: by week, by
+    that label and by the given one.
     """
 
     answers: int = 0
@@ -34,6 +42,7 @@ class AnnotatorCounts(msgspec.Struct):
     timed: int = 0
     last: float = 0.0
     recent: dict[int, int] = {}
+    judged: dict[int, dict[str, dict[str, int]]] = {}
 
     def count_recent(self, time: float, sign: int) -> None:
         """Count an answer given at a time (sign 1), or no longer (sign -1)."""
@@ -79,9 +88,25 @@ class AnnotatorStats(msgspec.Struct):
         for (first, second), weight in coincidences([label for _, label in given]).items():
             _add(self.together, first, second, sign * weight)
 
+    def judge(self, found: Judgement, sign: int, within: float | None = None) -> None:
+        """Count an answer whose label was also decided without the annotator (sign 1), or no longer (sign -1).
+
+        Of numbers it is counted only whether they are ``within`` so much of each other.
+        """
+        given, decided = found.given, found.decided
+        if within is not None:
+            given, decided = (_FAR if differ(given, decided, within) else _NEAR), _NEAR
+        weeks = self.person(found.annotator).judged
+        _add(weeks.setdefault(int(found.time // WEEK), {}), decided, given, sign)
+
+    def active(self, since: float) -> int:
+        """Number of annotators who have answered or skipped since a time."""
+        return sum(each.last >= since for each in self.persons.values())
+
     def relabel(self, now: Callable[[str], str]) -> None:
         """Count labels under the names that they have now."""
         tables: list[dict[str, dict[str, Any]]] = [*self.pairs.values(), self.together]
+        tables += [table for each in self.persons.values() for table in each.judged.values()]
         for table in tables:
             for (first, second), n in _flat(table).items():
                 if (now(first), now(second)) != (first, second):
@@ -107,9 +132,39 @@ class AnnotatorStats(msgspec.Struct):
                 "skipped": each.skipped,
                 "undone": each.undone,
                 "seconds": each.seconds / each.timed if each.timed else None,
+                "quality": quality(each),
             }
             for name, each in self.persons.items()
         }
+
+
+def quality(person: AnnotatorCounts) -> dict[str, Any]:
+    """How many of the answers were as what was decided without this annotator: in all, by label and by week.
+
+    ``share`` is none while too little is known: fewer than ``ENOUGH`` such answers, or an interval wider than ``WIDE``.
+    """
+    labels: dict[str, list[int]] = {}
+    weeks = []
+    for week, table in sorted(person.judged.items()):
+        flat = _flat(table)
+        for (decided, given), n in flat.items():
+            counts = labels.setdefault(decided, [0, 0])
+            counts[0] += n * (decided == given)
+            counts[1] += n
+        if flat:
+            weeks.append(
+                {"since": float(week * WEEK), **_of(sum(n for (a, b), n in flat.items() if a == b), flat.total())}
+            )
+    found = _of(sum(equal for equal, _ in labels.values()), sum(total for _, total in labels.values()))
+    low, high = share_interval(found["same"], found["judged"])
+    is_known = found["judged"] >= ENOUGH and high - low <= WIDE
+    share = found["same"] / found["judged"] if is_known else None
+    by_label = {label: _of(*counts) for label, counts in sorted(labels.items()) if label != _NEAR}
+    return {**found, "share": share, "low": low, "high": high, "labels": by_label, "weeks": weeks}
+
+
+def _of(same: int, judged: int) -> dict[str, Any]:
+    return {"same": same, "judged": judged}
 
 
 def _cohen(counts: Counter[Any]) -> float | None:

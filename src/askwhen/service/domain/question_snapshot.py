@@ -58,7 +58,7 @@ def new_question(
         margin=fact.margin,
         probability=fact.probability,
         value=value,
-        slots=[] if fact.repeats is not None else [Slot() for _ in range(settings.slots)],
+        slots=[] if fact.repeats is not None else [Slot() for _ in range(settings.slots + fact.overlap)],
         priority=fact.priority,
         level=fact.level,
         content=content,

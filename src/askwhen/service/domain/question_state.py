@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Container, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...errors import InputError
 from ..errors import NotFoundError
 from ..events import label_sets, numbers
@@ -33,7 +35,7 @@ from ..events.numbers import NUMBERS
 from ..events.settings import MOST_OPEN, OPEN, Settings, check_label
 from .question_queue import QuestionQueue, Timer
 from .question_snapshot import Correction, QuestionSnapshot, new_question
-from .questions import Answer, Question, Slot
+from .questions import Answer, Judgement, Question, Slot, judgements
 from .repeats import KnownAnswer
 
 UNDOABLE = 2
@@ -276,6 +278,9 @@ class QuestionState:
             )
             for answer in question.answers:
                 answer.label = now(answer.label)
+            question.judged = [
+                replace(each, given=now(each.given), decided=now(each.decided)) for each in question.judged
+            ]
         for known in stored.answered.values():
             known.label = now(known.label)
         for each in stored.corrections.values():
@@ -336,10 +341,11 @@ class QuestionState:
 
     def _reviewed(self, question: Question, fact: Reviewed, time: float) -> None:
         self.add_label(fact.label)
-        question.disputed, question.reviewed = False, True
+        question.disputed, question.reviewed, question.reviewer = False, True, fact.annotator
 
     def _review_undone(self, question: Question, fact: ReviewUndone, time: float) -> None:
         question.reviewed, question.disputed, question.forgotten = False, fact.disputed, fact.why
+        question.reviewer = ""
         if fact.disputed or fact.reopened:
             question.closed = False
         if fact.reopened:
@@ -408,11 +414,22 @@ class QuestionState:
         self.open.pop(question.round, None)
 
     def _count(self, question: Question) -> None:
+        self._judge(question, judgements(question, self.settings.within))
         if not question.counted and len(question.slots) > 1:
             question.counted = True
             self.stored.people.count(question, 1, self.settings.within)
 
+    def _judge(self, question: Question, now: list[Judgement]) -> None:
+        """Count these judgements of a question, instead of those before."""
+        people, within = self.stored.people, self.settings.within
+        for each in question.judged:
+            people.judge(each, -1, within)
+        for each in now:
+            people.judge(each, 1, within)
+        question.judged = now
+
     def _uncount(self, question: Question) -> None:
+        self._judge(question, [])
         if question.counted:
             question.counted = False
             self.stored.people.count(question, -1, self.settings.within)

@@ -1,8 +1,9 @@
-"""A question and its slots: who may hold one, who may fill it, what the answers decide."""
+"""A question and its slots: who may hold one, who may fill it, what the answers decide, and how good they were."""
 
 from __future__ import annotations
 
 from collections import Counter
+from hashlib import blake2b
 
 import msgspec
 
@@ -11,6 +12,9 @@ from ..events.numbers import agreed
 
 DISPUTED, NO_LABEL = object(), object()
 """What answers decide where they do not give a label: a reviewer must decide, or every annotator was unsure."""
+
+DAY = 86400.0
+"""Whoever has answered within so many seconds is at work."""
 
 UNPLAYED = -1
 """Instead of the sampler's round, where the current model has not played the round, or has not asked in it."""
@@ -50,6 +54,15 @@ class Slot(msgspec.Struct, gc=False, omit_defaults=True):
         return self.answer is None and not self.is_held(now)
 
 
+class Judgement(msgspec.Struct, frozen=True):
+    """A label that an annotator gave at a time, and the one that was decided without them."""
+
+    annotator: str
+    given: str
+    decided: str
+    time: float
+
+
 class Question(msgspec.Struct, gc=False):
     """An instance that is worth a label. ``round`` is its number; ``seq`` the event that has its instance.
 
@@ -57,7 +70,7 @@ class Question(msgspec.Struct, gc=False):
     that currently counts. ``closed`` questions are not given out any more; ``forgotten`` is why the model got no label.
     ``reviewed`` says that a reviewer has decided, whom annotators cannot overrule, and ``erased`` that the contents of
     the instance are gone. ``content`` is that of the instance; ``copy`` says that it was answered before, so that the
-    question has no slots.
+    question has no slots. ``reviewer`` decided it last, and ``judged`` are the judgements that are counted.
     """
 
     round: int
@@ -83,6 +96,8 @@ class Question(msgspec.Struct, gc=False):
     erased: bool = False
     content: str = ""
     copy: bool = False
+    reviewer: str = ""
+    judged: list[Judgement] = []
 
     @property
     def is_full(self) -> bool:
@@ -165,3 +180,23 @@ def decision(answers: list[Answer], decide: str, within: float | None = None) ->
     if decide == "unanimity" and votes == total:
         return label
     return DISPUTED
+
+
+def is_overlap(seed: int, round: int, share: float) -> bool:
+    """Whether a question is drawn to get one answer more: by its number and the stream's seed alone."""
+    digest = blake2b(f"overlap {round}".encode(), digest_size=8, key=seed.to_bytes(8, "little")).digest()
+    return int.from_bytes(digest, "little") < share * 2.0**64
+
+
+def judgements(question: Question, within: float | None) -> list[Judgement]:
+    """The answers whose label was also decided without the annotator: by a reviewer, or else by all others."""
+    found = []
+    for answer in question.answers:
+        others = [each for each in question.answers if each is not answer]
+        if question.reviewed and question.reviewer != answer.annotator:
+            label: str | object | None = question.label
+        else:
+            label = None if question.reviewed else decision(others, "majority", within)
+        if isinstance(label, str) and answer.label is not None:
+            found.append(Judgement(answer.annotator, answer.label, label, answer.time))
+    return found

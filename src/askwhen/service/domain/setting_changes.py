@@ -22,7 +22,7 @@ from .model import check_budget_change
 
 CHANGEABLE = (
     *("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view", "mode", "backlog"),
-    *("budget", "labels", "repeats", "tags", "about", "colours", "guidelines", "advisers", "advice"),
+    *("budget", "labels", "repeats", "tags", "about", "colours", "guidelines", "advisers", "advice", "overlap"),
 )
 _NESTED = ("view", "backlog", "about", "colours")
 _OF_LABELS = ("about", "colours")

@@ -47,6 +47,7 @@ from .model import Model
 from .question_commands import QuestionCommands, QuestionFact
 from .question_snapshot import QuestionSnapshot
 from .question_state import QuestionState
+from .questions import DAY, is_overlap
 from .summary import StreamSummary
 
 ASKED, COIN, SPENT, SURE = "worth asking", "the coin said no", "the budget is spent", "not worth asking"
@@ -467,6 +468,7 @@ class ServiceStream:
             back,
             new.key[2:] if ask.withheld and new.key is not None else None,
             advice,
+            ask.query and known is None and self._is_overlap(time),
         )
         key = f"{WITHHELD}{back}" if ask.withheld else new.key
         seq = current.seq + 1
@@ -477,6 +479,13 @@ class ServiceStream:
         if known is not None:
             self.note("told", Told(known.label), now, fact.round)
         return event, fact
+
+    def _is_overlap(self, time: float) -> bool:
+        """Whether the question of this round gets one answer more: at random, while several people are at work."""
+        settings = self.settings
+        if not settings.overlap or self.questions.stored.people.active(time - DAY) < 2:
+            return False
+        return is_overlap(settings.seed or 0, self.state.round, settings.overlap)
 
     def _is_spent(self) -> bool:
         """Whether a budget that is a number of labels is used up, for this period or for good."""

@@ -39,7 +39,8 @@ class Instance(Fact):
     With a promise, ``expected`` is the probability that the prediction is wrong, on which the account has bet. A label
     that is ``withheld`` is not delivered: its instance, whose id is ``id``, goes ``back`` to the backlog at that place.
 
-    ``advice`` is what advisers had said before the random draw.
+    ``advice`` is what advisers had said before the random draw. ``overlap`` says that the question was drawn to get one
+    answer more than others.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("instance",)
@@ -66,6 +67,7 @@ class Instance(Fact):
     back: int = 0
     id: str | None = None
     advice: Advice | None = None
+    overlap: bool = False
 
     @property
     def is_question(self) -> bool:

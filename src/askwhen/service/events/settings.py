@@ -21,6 +21,8 @@ NEWEST: Literal[2] = 2
 
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 MOST_QUESTIONS = 10_000
+USUAL_OVERLAP = 0.05
+"""Share of the questions of a new stream that get one answer more, while several people are at work."""
 MOST_AT_ONCE = 52
 LONGEST_NAME, LONGEST_LABEL = 100, 200
 MOST_TAGS, LONGEST_TAG = 20, 50
@@ -86,7 +88,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     """Everything that can be set when a stream is made.
 
     ``letters`` are the hyperparameters of the ``algorithm``, and ``raw`` leaves its features unscaled. ``slots`` is the
-    number of annotators who answer each question, and ``decide`` how their answers become one label. A lease lasts
+    number of annotators who answer each question, and ``decide`` how their answers become one label. A share
+    ``overlap`` of the questions, drawn at random, gets one answer more while several people are at work. A lease lasts
     ``lease`` seconds; the model learns an answer after ``grace`` seconds; a question is dropped after ``forget``
     seconds. ``guess`` shows annotators the prediction before they answer. ``view`` is how they see instances, whose
     contents are erased after ``erase`` seconds. In ``mode`` live, instances are decided as they come; as a backlog they
@@ -131,6 +134,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     guidelines: str = ""
     advisers: list[str] | Literal["any"] | None = None
     advice: bool = False
+    overlap: float | None = None
 
 
 def check_settings(settings: Settings) -> None:
@@ -162,6 +166,8 @@ def check_settings(settings: Settings) -> None:
     _check_words(settings)
     if not 1 <= settings.slots <= MOST_SLOTS:
         _refuse("slots", f"between 1 and {MOST_SLOTS}", settings.slots)
+    if settings.overlap is not None and not 0.0 <= settings.overlap <= 1.0:
+        _refuse("overlap", "a share of the questions from 0 to 1", settings.overlap)
     for name, low, high in (
         ("lease", 1.0, 86400.0),
         ("grace", 0.0, 86400.0),

@@ -255,7 +255,7 @@ class ReplayFacts(msgspec.Struct):
 
 
 class Agreement(msgspec.Struct):
-    """Agreement of annotators, overall and in pairs, and the counts of each."""
+    """Agreement of annotators, overall and in pairs, and the counts of each, with the quality of their answers."""
 
     krippendorff: float | None
     pairs: list[dict[str, Any]]

@@ -13,7 +13,16 @@ from ..domain.setting_changes import Changes, differences
 from ..domain.stream import ServiceStream
 from ..errors import ConflictError
 from ..events.kinds import Changed, Created, Renamed, SettingsChanged, facts_of
-from ..events.settings import NEWEST, OF_TEXTS, Features, Settings, TextVectors, check_name, check_settings
+from ..events.settings import (
+    NEWEST,
+    OF_TEXTS,
+    USUAL_OVERLAP,
+    Features,
+    Settings,
+    TextVectors,
+    check_name,
+    check_settings,
+)
 from ..runtime.coordinator import SERVICE, Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
@@ -39,6 +48,8 @@ async def create(
         settings = msgspec.structs.replace(settings, certainty=2)
     if settings.repeats is None:
         settings = msgspec.structs.replace(settings, repeats=True)
+    if settings.overlap is None:
+        settings = msgspec.structs.replace(settings, overlap=USUAL_OVERLAP)
     settings = msgspec.structs.replace(settings, features=_with_encoder(settings))
     stored = stored_key("c", key)
 

@@ -42,7 +42,7 @@ async def report(
 
 @get("/v1/streams/{name:str}/agreement", summary="Show the agreement of annotators")
 async def agreement(request: AnyRequest, name: str) -> Agreement:
-    """Krippendorff's coefficient overall and Cohen's for each pair; counts of each annotator."""
+    """Krippendorff's coefficient overall and Cohen's for each pair; counts of annotators, quality of answers."""
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
     return Agreement(**await reports.agreement(auth.coordinator, stream))
