@@ -4,13 +4,15 @@ import contextlib
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from askwhen.errors import InputError
+from askwhen.service.domain import weighting
 from askwhen.service.domain.annotator_stats import WEEK
 from askwhen.service.domain.questions import is_overlap
 from askwhen.service.errors import ConflictError
-from askwhen.service.events.kinds import Disputed, Instance
+from askwhen.service.events.kinds import Disputed, Instance, Told
 from askwhen.service.events.settings import Settings, check_settings
 from askwhen.service.use_cases import instances, questions, reports, streams
 from askwhen.service.use_cases.instances import Raw
@@ -181,3 +183,79 @@ def test_the_draw_has_its_share_and_what_is_no_share_is_refused():
     for wrong in (-0.1, 1.5, float("nan")):
         with pytest.raises(InputError, match="a share of the questions from 0 to 1"):
             check_settings(Settings(overlap=wrong))
+
+
+def by_em(answers, K, rounds=50):
+    """Dawid and Skene by expectation and maximisation over all answers at once: the label of each row."""
+    T = np.array([np.bincount(line, minlength=K) for line in answers], float)
+    T /= T.sum(1, keepdims=True)
+    for _ in range(rounds):
+        pi = np.stack([T.T @ np.eye(K)[answers[:, i]] + 1e-2 for i in range(answers.shape[1])])
+        pi /= pi.sum(2, keepdims=True)
+        logs = np.log(T.mean(0)) + sum(np.log(pi[i][:, answers[:, i]]).T for i in range(answers.shape[1]))
+        T = np.exp(logs - logs.max(1, keepdims=True))
+        T /= T.sum(1, keepdims=True)
+    return T.argmax(1)
+
+
+def test_answers_weigh_as_much_as_they_were_worth():
+    draw, K, n = np.random.default_rng(4), 3, 900
+    truth = draw.integers(K, size=n)
+    right = np.array([0.95, 0.6, 0.6])
+    wrong = (truth[:, None] + draw.integers(1, K, size=(n, 3))) % K
+    said = np.where(draw.random((n, 3)) < right, truth[:, None], wrong)
+    labels = ["a", "b", "c"]
+    work = {how: Annotation(questions=0, slots=3, grace=0.0, decide=how) for how in ("weighted", "majority")}
+    decided = {how: np.full(n, -1) for how in work}
+    for i in range(n):
+        for how, each in work.items():
+            each.state.add(Instance(i, "a", 0.5, 0.5, 0.1, True, "", i, 0.5), i + 1, each.now)
+            for who, label in zip(("ann", "bob", "cid"), said[i].tolist(), strict=True):
+                each.answer(i, who, labels[label])
+            each.later()
+            if each.state.find(i).disputed:
+                each.do(each.commands.review(i, "rae", labels[truth[i]]))
+                for fact in list(each.commands.settled(each.state.open[i], labels[truth[i]], "")):
+                    each.do(fact)
+            else:
+                decided[how][i] = labels.index(each.state.find(i).label)
+    late = slice(100, n)
+    by_itself = {how: (found[late] >= 0).mean() for how, found in decided.items()}
+    wrong_of = {how: ((found != truth) & (found >= 0))[late].mean() for how, found in decided.items()}
+    assert wrong_of["weighted"] < 0.6 * wrong_of["majority"]
+    assert by_itself["weighted"] > by_itself["majority"] - 0.05
+    best = by_em(said, K)
+    taken = np.flatnonzero(decided["weighted"] >= 0)
+    assert (decided["weighted"] == best)[taken].mean() > 0.97  # one pass, beside all passes over all answers
+
+
+def test_probabilities_are_those_of_the_formula():
+    judged = Counter({("a", "a"): 6, ("a", "b"): 2, ("b", "b"): 3})
+    accuracy = (9 + 4 * 0.8) / (11 + 4)
+    said_a = (6 + 4 * accuracy) / (8 + 4), (0 + 4 * (1 - accuracy)) / (3 + 4)
+    other_b = 0.2, 0.8  # nothing is known of bob
+    both = [said_a[0] * other_b[0], said_a[1] * other_b[1]]
+    found = weighting.probabilities([("ann", "a"), ("bob", "b")], {"ann": judged}, ["a", "b"])
+    assert found == pytest.approx([each / sum(both) for each in both], rel=1e-12)
+
+
+def test_weights_decide_where_they_are_clear_and_are_refused_where_they_mean_nothing():
+    work = Annotation(questions=1, slots=2, grace=0.0, decide="weighted")
+    work.answer(0, "ann", "a")
+    work.answer(0, "bob", "b")
+    assert work.later() == [(0, Disputed())]  # both are as good as anybody
+    work = Annotation(questions=1, slots=2, grace=0.0, decide="weighted")
+    for name, same in (("ann", 60), ("bob", 20)):
+        work.state.stored.people.person(name).judged[0] = {"a": {"a": same, "b": 60 - same}, "c": {"c": same}}
+    work.answer(0, "ann", None)
+    work.answer(0, "bob", "b")
+    assert work.later() == [(0, Told("b"))]  # nobody says anything else
+    work = Annotation(questions=1, slots=2, grace=0.0, decide="weighted")
+    for name, same in (("ann", 60), ("bob", 20)):
+        work.state.stored.people.person(name).judged[0] = {"a": {"a": same, "b": 60 - same}, "c": {"c": same}}
+    work.answer(0, "ann", "a")
+    work.answer(0, "bob", "c")
+    assert work.later() == [(0, Told("a"))]
+    for given in ({"several": True}, {"labels": "numbers", "within": 1.0}):
+        with pytest.raises(InputError, match="weighted is for answers of one label"):
+            check_settings(Settings(decide="weighted", **given))

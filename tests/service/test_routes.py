@@ -209,7 +209,7 @@ def test_parameters_are_refused_with_what_is_known(tmp_path):
 
 
 REFUSED = {
-    "decide": ("x", "decide must be one of adjudicator, majority, unanimity; got 'x'."),
+    "decide": ("x", "decide must be one of adjudicator, majority, unanimity, weighted; got 'x'."),
     "order": ("newest", "order must be one of oldest, priority, valuable; got 'newest'."),
     "labels": ("closed", "labels must be one of a list, numbers, open; got 'closed'."),
     "view": (

@@ -99,6 +99,13 @@ class AnnotatorStats(msgspec.Struct):
         weeks = self.person(found.annotator).judged
         _add(weeks.setdefault(int(found.time // WEEK), {}), decided, given, sign)
 
+    def judged_of(self, name: str) -> Counter[Any]:
+        """Number of answers of an annotator whose label was also decided without them, by both labels."""
+        found: Counter[Any] = Counter()
+        for table in self.persons[name].judged.values() if name in self.persons else ():
+            found.update(_flat(table))
+        return found
+
     def active(self, since: float) -> int:
         """Number of annotators who have answered or skipped since a time."""
         return sum(each.last >= since for each in self.persons.values())

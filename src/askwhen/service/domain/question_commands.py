@@ -26,6 +26,7 @@ from ..events.kinds import (
 )
 from .question_state import QuestionState
 from .questions import DISPUTED, NO_LABEL, Answer, Question, decision
+from .weighting import weighted
 
 MOST_LEASES, MOST_DEVICES = 3, 3
 """Leases of one annotator on one device (the question shown and those fetched ahead), and number of devices."""
@@ -206,7 +207,10 @@ class QuestionCommands:
 
     def _decided(self, question: Question) -> str | object:
         """What the answers to a question decide."""
-        return decision(question.answers, self._state.settings.decide, self._state.settings.within)
+        settings, stored = self._state.settings, self._state.stored
+        if settings.decide == "weighted":
+            return weighted(question.answers, stored.people.judged_of, self._state.labels)
+        return decision(question.answers, settings.decide, settings.within)
 
     def settled(self, question: Question, label: str | None, why: str) -> Iterator[QuestionFact]:
         """The fact that gives a label to the model, or corrects the one that it was given before."""

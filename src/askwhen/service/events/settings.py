@@ -112,7 +112,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     features: Features = msgspec.field(default_factory=Features)
     seed: int | None = None
     slots: int = 1
-    decide: Literal["majority", "unanimity", "adjudicator"] = "majority"
+    decide: Literal["majority", "unanimity", "adjudicator", "weighted"] = "majority"
     order: Literal["oldest", "valuable", "priority"] = "oldest"
     lease: float = 300.0
     grace: float = 20.0
@@ -166,6 +166,12 @@ def check_settings(settings: Settings) -> None:
     _check_words(settings)
     if not 1 <= settings.slots <= MOST_SLOTS:
         _refuse("slots", f"between 1 and {MOST_SLOTS}", settings.slots)
+    if settings.decide == "weighted" and (settings.several or settings.labels == NUMBERS):
+        raise InputError(
+            "weighted is for answers of one label; choose majority, unanimity or adjudicator.",
+            owner="stream",
+            parameter="decide",
+        )
     if settings.overlap is not None and not 0.0 <= settings.overlap <= 1.0:
         _refuse("overlap", "a share of the questions from 0 to 1", settings.overlap)
     for name, low, high in (
