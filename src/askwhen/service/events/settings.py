@@ -22,7 +22,7 @@ NEWEST: Literal[2] = 2
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 MOST_QUESTIONS = 10_000
 USUAL_OVERLAP = 0.05
-"""Share of the questions of a new stream that get one answer more, while several people are at work."""
+"""Share of the questions of a new stream with one slot that get a second answer, while several people are at work."""
 MOST_AT_ONCE = 52
 LONGEST_NAME, LONGEST_LABEL = 100, 200
 MOST_TAGS, LONGEST_TAG = 20, 50

@@ -49,7 +49,7 @@ async def create(
     if settings.repeats is None:
         settings = msgspec.structs.replace(settings, repeats=True)
     if settings.overlap is None:
-        settings = msgspec.structs.replace(settings, overlap=USUAL_OVERLAP)
+        settings = msgspec.structs.replace(settings, overlap=USUAL_OVERLAP if settings.slots == 1 else 0.0)
     settings = msgspec.structs.replace(settings, features=_with_encoder(settings))
     stored = stored_key("c", key)
 
