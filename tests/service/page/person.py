@@ -53,3 +53,12 @@ def all_safe(page):
 def answers(stream):
     """Who said what to which question, as exports have it."""
     return [(row["question"], row["annotator"], row["answer"]) for row in stream.export() if not row["undone"]]
+
+
+def card_of(page, name):
+    """The card of a stream on the first page, which is searched for where there are several."""
+    page.locator(".stream").first.wait_for()
+    search = page.get_by_label("Find by name, label or tag")
+    if search.count():
+        search.fill(name)
+    return page.locator(".stream", has=page.get_by_role("heading", name=name))

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.service.page.person import all_safe, press
+from tests.service.page.person import all_safe, card_of, press
 
 HOSTILE = """# How to decide
 - **ham** is *wanted*
@@ -108,7 +108,7 @@ def test_a_stream_is_found_sorted_tagged_and_deleted(visit, made, client):
     assert few.facts()["settings"]["tags"] == ["old", "zoo 7"]
     few.change("archive")
     page.goto(page.url + "?archived")
-    card = page.locator(".stream", has=page.get_by_role("heading", name=few.name))
+    card = card_of(page, few.name)
     card.get_by_text(f"Change {few.name}").click()
     card.get_by_role("button", name="Delete for good").click()
     card.get_by_text("so nothing was deleted").wait_for()

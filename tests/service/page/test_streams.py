@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 import askwhen as aw
 from askwhen.service.domain.setting_changes import CHANGEABLE
-from tests.service.page.person import all_safe, answers, asked, press
+from tests.service.page.person import all_safe, answers, asked, card_of, press
 from tests.service.serving import Server
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -66,7 +66,7 @@ def test_what_cannot_be_changed_is_said_and_another_stream_can_be_made_like_it(v
     }
     stream = made([], **settings)
     page = visit("root", "/")
-    card = page.locator(".stream", has=page.get_by_role("heading", name=stream.name))
+    card = card_of(page, stream.name)
     card.get_by_text(re.compile("^Change ")).click()
     card.get_by_role("link", name="Its settings").click()
     page.get_by_text("Nothing is changed yet.").wait_for()
@@ -143,7 +143,7 @@ def test_a_form_says_what_is_wrong(visit):
 def test_a_stream_is_renamed_paused_and_archived(visit, made, client):
     stream = made([])
     page = visit("root", "/")
-    card = page.locator(".stream", has=page.get_by_role("heading", name=stream.name))
+    card = card_of(page, stream.name)
     card.get_by_text(re.compile("^Change ")).click()
     card.get_by_label("Name", exact=True).fill("another-name")
     card.get_by_role("button", name="Rename").click()
@@ -424,9 +424,10 @@ def test_exports_are_downloaded(visit, made):
     press(page, "2")
     all_safe(page)
     page.goto(page.url.partition("/label")[0])
-    page.get_by_text(f"Export {stream.name}").click()
+    card = card_of(page, stream.name)
+    card.get_by_text(f"Export {stream.name}").click()
     with page.expect_download() as download:
-        page.locator(".stream", has_text=stream.name).get_by_role("link", name="CSV of answers").click()
+        card.get_by_role("link", name="CSV of answers").click()
     rows = list(csv.DictReader(download.value.path().read_text().splitlines()))
     assert [(row["question"], row["annotator"], row["answer"]) for row in rows] == [("0", "rae", "spam")]
     wanted = {"CSV": "csv", "JSON": "json", "Label Studio": "json"}
