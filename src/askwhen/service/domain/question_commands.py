@@ -25,7 +25,7 @@ from ..events.kinds import (
     Unskipped,
 )
 from .question_state import QuestionState
-from .questions import DISPUTED, NO_LABEL, Answer, Question, decision
+from .questions import DAY, DISPUTED, NO_LABEL, Answer, Question, decision
 from .weighting import weighted
 
 MOST_LEASES, MOST_DEVICES = 3, 3
@@ -52,14 +52,18 @@ class QuestionCommands:
     def next(self, annotator: str, now: float, device: str = "") -> QuestionFact | None:
         """Lease the next question to an annotator; None where there is none.
 
-        At the limit of leases, the oldest question that they hold on the device is leased again.
+        At the limit of leases, and where they hold all that is left of their quota, the oldest question that they hold
+        on the device is leased again.
         """
         state = self._state
         until = now + state.settings.lease
         state.requeue_expired_leases(now)
         held = self._held(annotator, now)
         here = [each for each in held if state.open[each[1]].slots[each[2]].device == device]
-        if len(here) >= MOST_LEASES:
+        left = self.left(annotator, now)
+        if left is not None and len(held) >= left and (left == 0 or not here):
+            return None
+        if len(here) >= MOST_LEASES or (left is not None and len(held) >= left):
             _, round, slot = min(here)
             return round, Leased(slot, annotator, until, device)
         if len(held) >= MOST_LEASES * MOST_DEVICES:
@@ -68,6 +72,16 @@ class QuestionCommands:
             if question.is_for(annotator, now):
                 return question.round, Leased(question.slot_for(annotator, now, "next"), annotator, until, device)
         return None
+
+    def left(self, annotator: str, now: float) -> int | None:
+        """Number of questions that an annotator may still answer now; None where they may answer all."""
+        terms = self._state.settings.people.get(annotator)
+        if terms is None or terms.paused:
+            return None if terms is None else 0
+        if terms.quota is None:
+            return None
+        person = self._state.stored.people.persons.get(annotator)
+        return max(terms.quota - (0 if person is None else person.answers_since(now - DAY)), 0)
 
     def _held(self, annotator: str, now: float) -> list[tuple[float, int, int]]:
         """The leases of an annotator: end, round and slot."""

@@ -14,7 +14,7 @@ DISPUTED, NO_LABEL = object(), object()
 """What answers decide where they do not give a label: a reviewer must decide, or every annotator was unsure."""
 
 DAY = 86400.0
-"""Whoever has answered within so many seconds is at work."""
+"""An annotator who has answered within so many seconds is at work."""
 
 UNPLAYED = -1
 """Instead of the sampler's round, where the current model has not played the round, or has not asked in it."""

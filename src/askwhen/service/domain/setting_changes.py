@@ -22,11 +22,26 @@ from .model import check_budget_change
 
 CHANGEABLE = (
     *("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view", "mode", "backlog"),
-    *("budget", "labels", "repeats", "tags", "about", "colours", "guidelines", "advisers", "advice", "overlap"),
+    *(
+        "budget",
+        "labels",
+        "repeats",
+        "tags",
+        "about",
+        "colours",
+        "guidelines",
+        "advisers",
+        "advice",
+        "overlap",
+        "people",
+    ),
 )
-_NESTED = ("view", "backlog", "about", "colours")
+_NESTED = ("view", "backlog", "about", "colours", "people")
 _OF_LABELS = ("about", "colours")
-"""Settings with an entry for some labels; None removes one."""
+"""Settings with an entry for some labels."""
+
+_ENTRIES = (*_OF_LABELS, "people")
+"""Settings with an entry for some labels or people; None removes one."""
 
 Changes = dict[str, Any]
 """New values by the names of settings; those of the view and the backlog are nested."""
@@ -40,7 +55,7 @@ def changed(settings: Settings, *all_changes: Changes) -> Settings:
     for changes in all_changes:
         for name, value in changes.items():
             found[name] = found[name] | value if name in _NESTED and isinstance(value, dict) else value
-            if name in _OF_LABELS and isinstance(value, dict):
+            if name in _ENTRIES and isinstance(value, dict):
                 found[name] = {label: each for label, each in found[name].items() if each is not None}
     return msgspec.convert(found, Settings)
 
@@ -95,7 +110,7 @@ def differences(settings: Settings, changes: Changes) -> Changes:
     found = _different(before, after, CHANGEABLE)
     for name in found.keys() & set(_NESTED):
         found[name] = _different(before[name], after[name], after[name])
-    for name in found.keys() & set(_OF_LABELS):
+    for name in found.keys() & set(_ENTRIES):
         found[name] |= dict.fromkeys(before[name].keys() - after[name].keys())
     return found
 

@@ -84,6 +84,13 @@ class Backlog(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     shuffle: bool = False
 
 
+class Terms(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """What one person is asked: at most a ``quota`` of questions in 24 hours, and nothing while ``paused``."""
+
+    quota: int | None = None
+    paused: bool = False
+
+
 class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Everything that can be set when a stream is made.
 
@@ -101,7 +108,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     whose content was answered before takes that answer, as in new streams. ``tags`` are words to find a stream.
     ``about`` describes labels, ``colours`` gives them colours, and ``guidelines`` tell people how to decide, as
     Markdown. ``advisers`` are those whose advice may come with an instance, by name, or "any"; ``advice`` shows it to
-    annotators before they answer.
+    annotators before they answer. ``people`` has terms for some of them, by name.
     """
 
     labels: list[str] | Literal["open", "numbers"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -135,6 +142,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     advisers: list[str] | Literal["any"] | None = None
     advice: bool = False
     overlap: float | None = None
+    people: dict[str, Terms] = {}
 
 
 def check_settings(settings: Settings) -> None:
@@ -172,6 +180,13 @@ def check_settings(settings: Settings) -> None:
             owner="stream",
             parameter="decide",
         )
+    for name, terms in settings.people.items():
+        if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+            _refuse("people", f"names of 1 to {LONGEST_NAME} printable characters", name[:LONGEST_NAME])
+        if terms.quota is not None and not 1 <= terms.quota <= MOST_QUESTIONS:
+            _refuse("quota", f"between 1 and {MOST_QUESTIONS:,} questions a day", terms.quota)
+    if len(settings.people) > MOST_LABELS:
+        _refuse("people", f"at most {MOST_LABELS:,} of them", len(settings.people))
     if settings.overlap is not None and not 0.0 <= settings.overlap <= 1.0:
         _refuse("overlap", "a share of the questions from 0 to 1", settings.overlap)
     for name, low, high in (

@@ -70,11 +70,17 @@ class Undo(msgspec.Struct, omit_defaults=True):
 
 
 class Progress(msgspec.Struct):
-    """Answers of an annotator since a time, and how many questions the stream has asked and how many wait."""
+    """Answers of an annotator since a time, and how many questions the stream has asked and how many wait.
+
+    ``left`` is the number of questions that the annotator may still answer now, where the stream has terms for them;
+    ``paused`` says that it asks them nothing.
+    """
 
     answers: int
     asked: int
     waiting: int
+    left: int | None = None
+    paused: bool = False
 
 
 async def next_question(
@@ -91,7 +97,8 @@ async def next_question(
             now = coordinator.clock.now()
             coordinator.presence.note(stream.number, annotator, now)
             outcome = stream.commands.next(annotator, max(now, stream.state.time), device or "")
-            if outcome is None and coordinator.warmups.is_ready(stream.number):
+            may = stream.commands.left(annotator, max(now, stream.state.time)) != 0
+            if outcome is None and may and coordinator.warmups.is_ready(stream.number):
                 stream.decide_further(now)
                 outcome = stream.commands.next(annotator, max(now, stream.state.time), device or "")
             event = None if outcome is None else stream.record(outcome, now, stored)
@@ -337,7 +344,9 @@ async def progress(coordinator: Coordinator, stream: ServiceStream, annotator: s
     await coordinator.commits.settled()
     state = stream.questions
     counts = state.stored.people.persons.get(annotator)
-    return Progress(0 if counts is None else counts.answers_since(since), state.stored.asked, state.waiting)
+    terms, left = state.settings.people.get(annotator), stream.commands.left(annotator, _now(coordinator, stream))
+    answers = 0 if counts is None else counts.answers_since(since)
+    return Progress(answers, state.stored.asked, state.waiting, left, terms is not None and terms.paused)
 
 
 async def waiting(

@@ -27,7 +27,7 @@ page(async (main) => {
   const isAdvised = stream.settings.advisers !== null; // advisers can be added, and advice cannot begin later
   const form = el("form", { class: "card" }, el("p", { class: "read" }, AFTER), pays && budgeting(stream.settings.budget), isAdvised && advising(), asking(), wrong, said, button);
   const changes = () => differing({ ...readAsking(form), ...(pays ? { budget: readBudget(form, stream.settings.budget) } : {}), ...(isAdvised ? { advisers: readAdvisers(form) } : {}) },
-    { ...stream.settings, repeats: Boolean(stream.settings.repeats) });
+    { ...stream.settings, repeats: Boolean(stream.settings.repeats), overlap: stream.settings.overlap ?? 0 });
   const fill = () => {
     fillAsking(form, stream.settings);
     if (isAdvised) fillAdvisers(form, stream.settings.advisers);

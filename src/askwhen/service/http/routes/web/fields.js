@@ -116,7 +116,8 @@ const ofLines = (value) => value.split("\n").map((each) => each.trim()).filter(B
 
 export function fillAsking(form, settings) {
   const set = (field, value) => { form.elements[field].value = value ?? ""; };
-  for (const field of ["slots", "overlap", "decide", "order", "lease", "grace", "forget", "erase", "mode"]) set(field, settings[field]);
+  for (const field of ["slots", "decide", "order", "lease", "grace", "forget", "erase", "mode"]) set(field, settings[field]);
+  set("overlap", settings.overlap ?? 0); // streams of earlier versions have none
   set("questions", settings.backlog.questions);
   form.elements.shuffle.checked = settings.backlog.shuffle;
   form.elements.guess.checked = settings.guess;

@@ -118,6 +118,7 @@ function shown(question) {
     places.wait("No question is waiting. New ones appear here by themselves.");
     panel.guess(null);
     say("No question is waiting.");
+    sayWhy();
     return;
   }
   places.onScreen = question;
@@ -130,6 +131,16 @@ function shown(question) {
   const guess = facts.settings.guess ? question.guess ?? null : null;
   panel.begin(guess);
   say(`New question. ${summary(question)}${guess === null ? "" : ` The model guesses ${guessed(guess)}.`}${inWords(advice)}`);
+}
+
+// A person may be asked only so many questions a day, or none for a while.
+async function sayWhy() {
+  const name_ = session.open ? `&annotator=${encodeURIComponent(session.name)}` : "";
+  const mine = await call("GET", streamPath(name, `/progress?since=${Math.floor(Date.now() / 1000)}${name_}`)).catch(() => null);
+  if (mine?.left !== 0 || places.onScreen) return;
+  const why = mine.paused ? "You are asked nothing in this stream for now." : "That was all for today: you have answered as many questions as you are asked within 24 hours.";
+  places.wait(why);
+  say(why);
 }
 
 function elsewhere() {

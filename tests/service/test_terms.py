@@ -1,0 +1,89 @@
+"""Terms of people: at most so many questions within a day, and none while somebody pauses."""
+
+import pytest
+
+from askwhen.errors import InputError
+from askwhen.service.domain.setting_changes import changed, differences
+from askwhen.service.events.settings import Settings, Terms, check_settings
+from askwhen.service.use_cases import instances, questions, streams
+from askwhen.service.use_cases.instances import Raw
+from tests.service.coordinators import Time, open_coordinator, run, settings
+from tests.service.test_question_commands import Annotation
+
+DAY = 86400.0
+
+
+def test_a_quota_is_for_any_day_and_counts_what_is_held():
+    work = Annotation(questions=12, people={"ann": Terms(quota=3)}, lease=600.0)
+    assert work.next("ann") == 0
+    work.answer(0, "ann")
+    assert [work.next("ann"), work.next("ann")] == [1, 2]
+    assert work.next("ann") == 1  # all that is left of the quota is held: the oldest again
+    assert work.next("ann", "phone") is None  # and on another device nothing
+    work.answer(1, "ann")
+    work.answer(2, "ann")
+    assert work.next("ann") is None
+    assert (work.commands.left("ann", work.now), work.commands.left("bob", work.now)) == (0, None)
+    assert work.next("bob") == 3  # nobody else is concerned
+    work.undo("ann", 2)
+    assert work.next("ann") == 2  # what is taken back may be given again
+    work.answer(2, "ann")
+    work.now += DAY + 1800.0
+    assert work.next("ann") == 3
+
+
+def test_who_pauses_is_asked_nothing_and_others_get_the_questions():
+    work = Annotation(questions=2, people={"ann": Terms(paused=True)})
+    assert (work.next("ann"), work.next("bob")) == (None, 0)
+    work.state.change(Settings(labels=["a", "b", "c"]))
+    assert work.next("ann") == 1
+
+
+def test_terms_are_changed_by_name_and_wrong_ones_are_refused():
+    before = settings(people={"ann": Terms(quota=3)})
+    found = differences(before, {"people": {"bob": {"paused": True}}})
+    both = changed(before, found)
+    assert both.people == {"ann": Terms(quota=3), "bob": Terms(paused=True)}
+    less = changed(both, differences(both, {"people": {"ann": None}}))
+    assert less.people == {"bob": Terms(paused=True)}
+    assert differences(less, {"people": {"bob": {"paused": True}}}) == {}
+    with pytest.raises(InputError, match="unknown field"):
+        differences(before, {"people": {"bob": {"pause": True}}})
+    for wrong in ({"": Terms()}, {"ann": Terms(quota=0)}):
+        with pytest.raises(InputError, match="people|quota"):
+            check_settings(Settings(people=wrong))
+
+
+def test_it_holds_in_a_service_and_who_asks_hears_it(tmp_path):
+    async def go():
+        time, path = Time(), tmp_path / "log.db"
+        made = settings(people={"ann": Terms(quota=2), "cid": Terms(paused=True)}, mode="backlog", grace=0.0)
+        async with open_coordinator(path, time, crash=True, ticks=False) as coordinator:
+            stream = await streams.create(coordinator, "mails", made)
+            for i in range(40):
+                await instances.play(coordinator, stream, Raw([float(i % 7), 1.0]))
+            for _ in range(2):
+                found = await questions.next_question(coordinator, stream, "ann")
+                await questions.answer(coordinator, stream, found.question, "ann", "ham")
+            before = stream.state.round
+            for who in ("ann", "cid"):
+                assert await questions.next_question(coordinator, stream, who) is None
+            assert stream.state.round == before  # and nothing is decided for them
+            ann, bob, cid = [
+                await questions.progress(coordinator, stream, who, time.now) for who in ("ann", "bob", "cid")
+            ]
+            assert (ann.left, ann.paused, bob.left, bob.paused, cid.left, cid.paused) == (
+                0,
+                False,
+                None,
+                False,
+                0,
+                True,
+            )
+            assert await questions.next_question(coordinator, stream, "bob") is not None
+            await streams.change_settings(coordinator, "mails", {"people": {"ann": None}}, "root")
+            assert await questions.next_question(coordinator, stream, "ann") is not None
+        async with open_coordinator(path, time) as coordinator:
+            assert coordinator.streams["mails"].settings.people == {"cid": Terms(paused=True)}
+
+    run(go())
