@@ -116,3 +116,25 @@ def test_a_stream_is_found_sorted_tagged_and_deleted(visit, made, client):
     card.get_by_role("button", name="Delete for good").click()
     card.wait_for(state="detached")
     assert few.name not in {each["name"] for each in client.streams()}
+
+
+def test_a_quota_and_a_pause_say_why_no_question_comes(visit, made):
+    stream = made([f"message {i}" for i in range(4)], people={"ann": {"quota": 1}, "bob": {"paused": True}})
+    page = visit("ann", f"/label/{stream.name}")
+    press(page, "2")
+    page.locator(".wait", has_text="That was all for today: you have answered as many questions as you are").wait_for()
+    page = visit("bob", f"/label/{stream.name}")
+    page.locator(".wait", has_text="You are asked nothing in this stream for now.").wait_for()
+    stream.set(people={"bob": None})
+    page.reload()
+    page.locator(".question", has_text="message 1").wait_for()
+
+
+def test_the_settings_of_a_stream_of_an_earlier_version_can_be_changed(visit, made):
+    stream = made([], overlap=0.0)
+    page = visit("root", f"/change/{stream.name}")
+    assert page.get_by_label("Share that one person more answers").input_value() == "0"
+    page.get_by_label("Share that one person more answers").fill("0.1")
+    page.get_by_role("button", name="Change the settings").click()
+    page.get_by_text("Changed: overlap.").wait_for()
+    assert stream.facts()["settings"]["overlap"] == 0.1
