@@ -55,3 +55,15 @@ def test_static_vectors_are_the_default_where_they_are_installed(folder):
 def test_a_folder_that_is_no_encoder_is_refused(folder):
     (folder / "empty").mkdir()
     assert "model.safetensors" in refused("run", "mails.csv", "--encoder", "empty")
+
+
+def test_vectors_that_a_model_has_learnt_from_cannot_be_left_out(folder):
+    write_folder(folder / "vectors")
+    done = inside("run", "mails.csv", "--encoder", "vectors", "--labels", "20%", "--model", "m.askwhen")
+    assert done.returncode == 0, done.stderr
+    for command in (
+        ("predict", "m.askwhen", "mails.csv", "--out", "p.csv"),
+        ("run", "mails.csv", "--resume", "m.askwhen"),
+    ):
+        assert "--encoder none must not be given" in refused(*command, "--encoder", "none")
+    assert inside("predict", "m.askwhen", "mails.csv", "--out", "p.csv").returncode == 0

@@ -85,3 +85,11 @@ def test_what_the_first_record_lacks_is_named_by_names():
     names = ["b", "a", "b is missing"]
     X, _ = aw.data.read("a.ndjson", missing="feature", names=names).load()
     assert X.tolist() == [[0, 1, 1], [3, 2, 0]]
+
+
+@pytest.mark.parametrize("text", ['[{"a": 1, "label": 0},\n{"a": 2, "label": 1}]\n', '[\n{"a": 1, "label": 0}\n]\n'])
+def test_an_array_is_refused_with_what_makes_lines_of_it(tmp_path, text):
+    path = tmp_path / "a.ndjson"
+    path.write_text(text)
+    with pytest.raises(aw.InputError, match=r"a.ndjson, line 1, must be an object .* got an array; jq -c '\.\[\]'"):
+        aw.data.read(path).load()

@@ -305,6 +305,7 @@ def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, monkeypatch):
 
     refused("there is no file", tmp_path / "a.svm")
     refused("cannot be seen from its name; give format=, one of csv, ndjson", tmp_path / "a.dat")
+    refused("tsv, vw; where every line is an object of its own, it is ndjson", tmp_path / "a.json")
     refused("format= must be", tmp_path / "a.dat", format="arff")
     (tmp_path / "a.svm").write_text("")
     refused("holds no instance", tmp_path / "a.svm")

@@ -12,6 +12,7 @@ from .files import Report, not_decoded
 from .lines import LineError, parsed
 
 _OBJECT = "must be an object with a value for each name"
+_ARRAY = f"{_OBJECT}, got an array; jq -c '.[]' writes each object of a JSON array on a line of its own"
 
 
 class Lines(NamedTuple):
@@ -43,12 +44,13 @@ def _parse(block: memoryview) -> Lines | None:
     for number, line in enumerate(bytes(block).splitlines()):
         if not line.strip():
             continue
+        trouble = _ARRAY if line.lstrip().startswith(b"[") else _OBJECT
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise LineError(number, _OBJECT) from error
+            raise LineError(number, trouble) from error
         if not isinstance(record, dict):
-            raise LineError(number, _OBJECT)
+            raise LineError(number, trouble)
         found.records.append(record)
         found.numbers.append(number + 1)
     return found

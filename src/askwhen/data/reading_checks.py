@@ -51,6 +51,16 @@ def _with_schema(columns: ColumnChoices, schema: Schema) -> ColumnChoices:
     return columns._replace(drop=())
 
 
+def check_no_encoder(encoder: Any, schema: Schema | None) -> None:
+    """Refuse to leave the vectors out that a schema has features of; ``None`` says nothing about them."""
+    if encoder == encoders.NONE and schema is not None and schema.encoder is not None:
+        raise InputError(
+            f"{argument('encoder', encoders.NONE)} must not be given with a schema whose texts have the vectors of "
+            f"{schema.encoder.name}.",
+            owner="read",
+        )
+
+
 def _refuse_columns(columns: ColumnChoices, schema: Schema | None, format: str) -> None:
     """Refuse arguments about columns for a format without columns."""
     every = ("label", "time", "text", "categories", "numbers", "vector", "drop")

@@ -23,7 +23,7 @@ from .instances import Instances
 from .label_spelling import Spellings, fold, folded
 from .labels import MANY, check_positive_label, pair_of, signs, signs_of_pair, whole, words_of
 from .read_request import ReadRequest
-from .reading_checks import check_reading, checked_choices, several_names
+from .reading_checks import check_no_encoder, check_reading, checked_choices, several_names
 from .schema import Schema
 from .whole_file import of_whole_file
 
@@ -359,6 +359,7 @@ def read(
         decimal=decimal,
     )
     columns = checked_choices(found, columns, schema)
+    check_no_encoder(encoder, schema)
     check_readable("read", name)
     facts = (zero_based, several, int(rows), int(skip), progress, n_features, n_labels, delimiter, encoding)
     positive = folded(positive) if fold_labels else positive

@@ -42,9 +42,12 @@ def format_of(path: str | os.PathLike[str], name: str | None) -> Format:
         return FORMATS[name]
     found = _by_name(path)
     if found is None:
+        is_json = Path(path).suffix.lower() == ".json"
+        hint = "; where every line is an object of its own, it is ndjson" if is_json else ""
         raise InputError(
             f"the format of {path} cannot be seen from its name; give {argument('format')}, one of "
-            f"{', '.join(FORMATS)}.",
+            f"{', '.join(FORMATS)}{hint}.",
             owner="read",
+            mend={"format": "ndjson"} if is_json else {},
         )
     return found
