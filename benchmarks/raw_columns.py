@@ -3,8 +3,10 @@
     python benchmarks/raw_columns.py [--sets reuters,spam,...]     five columns of no use, beside words or numbers
     python benchmarks/raw_columns.py --telco                       Telco churn, all columns as they are in the file
 
-*Beside* is the number of a row, a length, a price, a time and a constant, none of which says anything about the label.
-The default sees words and numbers as two kinds, and a table of numbers as an array. ``kinds.py`` has texts and vectors.
+The columns are the number of a row, a length, a price, a time and a constant, none of which says anything about the
+label. The default sees words and numbers as two kinds. Numbers are an array, in which all five columns are features,
+and a data frame, of which the sampler leaves out the number of the row and the constant, and makes features of the
+time. ``kinds.py`` has texts and vectors.
 Logistic regression sees Telco's numbers standardised and a feature for each of the other values (the identifier left
 out), which somebody has to prepare; it is refitted whenever the asked labels have grown by 15 %.
 """
@@ -46,16 +48,24 @@ def columns_of_no_use(n: int, seed: int) -> np.ndarray:
     )
 
 
-def accuracy(name: str, share: float, seed: int, has_more: bool) -> float:
+AS_IT_IS, WITH_THEM, IN_A_FRAME = range(3)
+
+
+def accuracy(name: str, share: float, seed: int, form: int) -> float:
     """Percent right of the default, with columns of no use or without."""
     X, y = (OF_NUMBERS | OF_WORDS)[name](np.random.default_rng(1000 + seed))
     more = columns_of_no_use(len(y), seed)
     if name in OF_WORDS:
         X = sp.csr_matrix(X)
-        if has_more:
+        if form != AS_IT_IS:
             X = MixedRows.of(sp.hstack([more, X], "csr"), aw.Kinds(more.shape[1], (), X.shape[1]))
-    elif has_more:
+    elif form == WITH_THEM:
         X = np.hstack([more, X])
+    elif form == IN_A_FRAME:
+        names = ("id", "length", "price", "seconds", "constant")
+        when = pl.from_epoch(pl.Series("when", more[:, 3].astype(int)))
+        columns = dict(zip(names, more.T, strict=True)) | {"id": more[:, 0].astype(int)}
+        X = pl.DataFrame(columns | {f"x{j}": X[:, j] for j in range(X.shape[1])}).replace_column(3, when)
     labels = sorted(set(y.tolist()))
     found = labels if len(labels) > 2 else None
     trace = aw.Sampler(rule=aw.BudgetRule(share), seed=seed, classes=found).run(X, y)
@@ -65,12 +75,13 @@ def accuracy(name: str, share: float, seed: int, has_more: bool) -> float:
 def beside(options: argparse.Namespace, seeds: range) -> None:
     """Print what the columns cost."""
     print(f"percent right at {options.share:.0%} of the labels (standard error)\n")
-    print("| | as it is | with five columns of no use | the columns cost |\n|---|---|---|---|")
+    print("| | as it is | with five columns of no use | they cost | in a data frame they cost |\n|---|---|---|---|---|")
     for name in options.sets.split(","):
-        found = np.array([[accuracy(name, options.share, seed, more) for more in (False, True)] for seed in seeds])
-        lost = found[:, 0] - found[:, 1]
-        cells = [f"{each.mean():.1f} ({spread_of(each.tolist()):.1f})" for each in (*found.T, lost)]
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+        forms = range(2 if name in OF_WORDS else 3)
+        found = np.array([[accuracy(name, options.share, seed, form) for form in forms] for seed in seeds])
+        shown = [*found.T[:2], *(found[:, :1] - found[:, 1:]).T]
+        cells = [f"{each.mean():.1f} ({spread_of(each.tolist()):.1f})" for each in shown]
+        print(f"| {name} | " + " | ".join(cells) + " |" * (4 - len(forms)), flush=True)
 
 
 def f_of(prediction: np.ndarray, y: np.ndarray) -> float:
