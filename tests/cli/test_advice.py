@@ -176,7 +176,9 @@ def test_the_guess_would_show_the_advice():
     ("advice", "code", "sentence"),
     [
         (["gpt"], 2, "is not advice; write a name and the column of its labels"),
-        (["gpt=nothing"], 1, "items.csv has no column 'nothing'"),
+        (["gpt=nothing"], 1, "items.csv has no column 'nothing', which --advice gpt=nothing names; it has 'a', 'b', "),
+        (["gpt=answr:how_sure"], 1, "items.csv has no column 'answr', perhaps 'answer', which --advice "),
+        (["gpt=label"], 1, "column 'label' holds the labels of items.csv, and cannot be advice too, as --advice gpt="),
         (["gpt=answer:answer"], 1, "column 'answer' must hold numbers for --advice, got "),
         (["gpt=odd"], 1, "column 'odd' has 'perhaps' in instance 2 of items.csv, which is not one of the labels"),
         (

@@ -3,6 +3,7 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import askwhen as aw
@@ -224,6 +225,7 @@ BAD = {
     "no dict": ("spam", "must be a dict"),
     "ten thousand advisers": ({f"a{i}": "spam" for i in range(10_000)}, "is not known"),
     "no label at all": ({"gpt": ["spam"]}, "a label with a confidence"),
+    "an array": ({"gpt": np.array([0.2, 0.3, 0.5])}, "or a dict with the probability of each label"),
 }
 
 
@@ -246,6 +248,7 @@ BAD_ROWS = {
     "a matrix of another shape": ({"gpt": np.zeros((4, 2))}, "a column for each of the 3 labels"),
     "a row of another sum": ({"gpt": np.full((4, 3), 0.5)}, "must sum to 1"),
     "a row with NaN": ({"gpt": np.array([[np.nan, 0.5, 0.5]] * 4)}, "from 0 to 1"),
+    "a data frame": ({"gpt": pd.DataFrame(np.full((4, 3), 1 / 3))}, "numpy array .* in the order of the labels"),
     "too many": ({f"a{i}": ["spam"] * 4 for i in range(10_000)}, "at most 100 advisers"),
 }
 

@@ -56,8 +56,24 @@ def without_columns(file: str, reading: dict[str, Any], given: Sequence[AdviceCo
             f"{listed([each.name for each in given])}.",
             owner="run",
         )
+    if Path(file).is_file():
+        _check_columns(file, reading, given)
     columns = [*(reading.get("drop") or ()), *(name for each in given for name in each.columns)]
     return reading | {"drop": tuple(dict.fromkeys(columns))}
+
+
+def _check_columns(file: str, reading: dict[str, Any], given: Sequence[AdviceColumn]) -> None:
+    """Refuse columns that the file lacks, or that hold its labels."""
+    known = _names_in(file, reading)
+    for each, column in [(adviser, column) for adviser in given for column in adviser.columns]:
+        option = argument("advice", each.given)
+        if column == reading.get("label"):
+            sentence = f"column {column!r} holds the labels of {file}, and cannot be advice too, as {option} says."
+            raise InputError(sentence, owner="run", column=column)
+        if column not in known:
+            near = perhaps(column, known)
+            sentence = f"{file} has no column {column!r}{near}, which {option} names; it has {listed(known)}."
+            raise InputError(sentence, owner="run", column=column)
 
 
 def known_columns(
@@ -169,10 +185,6 @@ def _names_in(file: str, reading: dict[str, Any]) -> list[str]:
 def _texts(file: str, reading: dict[str, Any], given: Sequence[AdviceColumn]) -> dict[str, np.ndarray]:
     """The columns of all advisers, as texts; empty where nothing is said."""
     read: dict[str, list[np.ndarray]] = {name: [] for each in given for name in each.columns}
-    known = _names_in(file, reading)
-    absent = next((name for name in read if name not in known), None)
-    if absent is not None:
-        raise InputError(f"{file} has no column {absent!r}{perhaps(absent, known)}.", owner="run", column=absent)
     with _tables(file, reading, tuple(read)) as tables:
         for table in tables:
             for name, parts in read.items():

@@ -31,7 +31,7 @@ SILENT, UNKNOWN = -1, -2
 _SUM_TOLERANCE = 0.02
 """Stated probabilities are often rounded to two digits."""
 
-_WORDS = "a label, a label with a confidence from 0 to 1, or the probability of each label"
+_WORDS = "a label, a label with a confidence from 0 to 1, or a dict with the probability of each label"
 
 
 class Statement(NamedTuple):
@@ -127,6 +127,8 @@ def read_statement(owner: str, name: str, said: Any, labels: Labels) -> tuple[St
             if len(said) != 2:
                 raise InputError(f"an adviser says {_WORDS}, got {shortened(said)}.", owner=owner)
             return _of_label(owner, said[0], _confidence(owner, said[1]), labels)
+        if isinstance(said, (np.ndarray, set)):
+            raise InputError(f"an adviser says {_WORDS}, got {shortened(said)}.", owner=owner)
         if _is_probability(said, labels):
             return Statement(int(said > 0.5), max(float(said), 1.0 - float(said))), labels.pair
         return _of_label(owner, said, math.nan, labels)
@@ -242,6 +244,12 @@ def _read_columns(owner: str, name: str, given: Any, n: int, labels: Labels, unk
     matrix = given if isinstance(given, np.ndarray) else None
     if matrix is not None and matrix.ndim == 2 and not labels.regression:
         return _of_matrix(owner, matrix, n, labels)
+    if matrix is None and getattr(given, "ndim", 1) == 2:
+        raise InputError(
+            "probabilities must be a numpy array with a column for each label, in the order of the labels, got "
+            f"{type(given).__name__}.",
+            owner=owner,
+        )
     is_pair = isinstance(given, tuple) and len(given) == 2 and all(np.ndim(part) == 1 for part in given)
     if not is_pair or labels.regression:
         return _each(owner, name, _values(owner, given, n), labels, unknown)
