@@ -468,3 +468,19 @@ def test_times_of_the_day_are_places_in_the_day(form):
     assert schema.names[:3] == ("a, in days", "a, sine of hour of day", "a, cosine of hour of day")
     noon = schema.row({"a": datetime.time(12).strftime(form)})
     np.testing.assert_allclose(noon[:3], [0.5, 0.0, -1.0], atol=1e-12)
+
+
+def test_the_name_of_a_column_is_cut_where_a_file_is_no_table(tmp_path):
+    (tmp_path / "no.csv").write_text("D" * 100_000)
+    for given in ({"label": "y"}, {"target": "none"}):
+        with pytest.raises(aw.InputError) as error:
+            aw.data.read(tmp_path / "no.csv", **given).load()
+        assert "DDD ...'" in error.value.sentence
+        assert len(error.value.sentence) < 300 + len(str(tmp_path))
+
+
+def test_a_very_long_line_of_names_is_read(tmp_path):
+    names = [f"{each}{'x' * 40_000}" for each in "abc"]
+    (tmp_path / "long.csv").write_text(",".join(names) + "\n1,2,0\n3,4,1\n5,6,0\n")
+    X, _ = aw.data.read(tmp_path / "long.csv", label=names[2], numbers=names[:2]).load()
+    assert X.tolist() == [[1, 2], [3, 4], [5, 6]]

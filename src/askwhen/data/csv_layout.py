@@ -103,6 +103,8 @@ class CsvLayout:
     def _column_names(self, head: bytes, delimiter: str, columns: ColumnChoices) -> tuple[list[str] | None, bool]:
         """The names of the columns if the first line is a row of values, and whether it has them."""
         rows = first_rows(head, delimiter)
+        if not rows:  # the first line is very long, so that it has the names of very many columns
+            return None, True
         names = [f"column{1 + j}" for j in range(len(rows[0]))]
         wanted = columns.named if self._instances is None else self._instances.wanted
         by_place = any(name in names for name in wanted) and not any(name in rows[0] for name in wanted)

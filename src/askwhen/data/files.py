@@ -37,7 +37,7 @@ COMPRESSED = {
 
 S = TypeVar("S")
 T = TypeVar("T")
-_START = 100
+_START, _LONGEST_NAME = 100, 80
 Report = Callable[[int], None]
 """Receives the number of bytes of the file, compressed as it is, that have been read."""
 
@@ -249,9 +249,14 @@ def one_sentence(error: BaseException) -> str:
     return message.split(". ")[0]
 
 
+def shortened(name: str) -> str:
+    """A name in quotes; the beginning of one that is long, as where a file is not a table."""
+    return repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 4]} ...")
+
+
 def listed(names: list[str]) -> str:
     """Names of columns, the first dozen of them."""
-    return ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+    return ", ".join(map(shortened, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
 def nearest(name: Any, known: Iterable[Any]) -> Any:

@@ -28,7 +28,7 @@ from .column_decisions import (
     of_lists,
 )
 from .column_table import ColumnTable
-from .files import listed, perhaps
+from .files import listed, perhaps, shortened
 from .hashing import DEFAULT_FEATURES
 from .label_copies import warn_of_copies
 from .label_guess import label_wanted
@@ -232,7 +232,7 @@ def complete(columns: list[Column], choices: ColumnChoices, path: Any) -> Schema
     encoder = None if found is None else TextEncoder(**encoders.remember(found))
     schema = Schema(tuple(columns), choices.given_places or DEFAULT_FEATURES, choices.missing, encoder)
     if not schema.kinds.d:
-        left = [f"{column.name!r} ({column.why})" for column in columns if column.role == "dropped"]
+        left = [f"{shortened(column.name)} ({column.why})" for column in columns if column.role == "dropped"]
         rest = f"; left out: {', '.join(left[:12])}" if left else ""
         what = "feature besides its label" if choices.labelled else "column to learn from"
         raise InputError(f"{path} has no {what}{rest}.", owner="read", file=str(path))
