@@ -8,6 +8,7 @@ import pytest
 import askwhen as aw
 from askwhen.engine.tally.round_tally import STRATA
 from askwhen.evaluate import accuracy
+from askwhen.evaluate.estimation.sentences import advice
 
 UNSEEN = 1 / 256
 """The predicted mistake of a round that is certain to be asked about."""
@@ -64,6 +65,9 @@ def test_five_answers_of_200_questions_are_no_accuracy():
     )
     assert found.sentence().startswith(sentence)
     assert found.advice() == "Answer the 195 questions that wait."
+    parts = "Answer the 15 questions that wait and decide the 180 disputed ones in the review."
+    assert advice(found, 15, 180) == parts
+    assert advice(found, 0, 1).startswith("Decide the 1 disputed question in the review")
 
 
 def test_one_wrong_answer_of_200_is_no_accuracy():

@@ -82,14 +82,21 @@ def _basis(found: Judged, rounds: str) -> str:
     return f"{answered}, so that the estimate is unbiased" if found.overall.is_known else answered
 
 
-def advice(found: Judged, waiting: int | None = None) -> str:
+def advice(found: Judged, waiting: int | None = None, disputed: int = 0) -> str:
     """What to do to know the accuracy better, empty where there is nothing: first what waits, then more labels.
 
-    ``waiting`` is the number of questions that wait for an answer, by default all open ones.
+    ``waiting`` is the number of questions that wait for an answer, by default all open ones, and ``disputed`` of those
+    on which people disagree.
     """
     waiting = found.waiting if waiting is None else waiting
-    first = f"Answer the {_count(waiting, 'question')} that {'waits' if waiting == 1 else 'wait'}" if waiting else ""
-    more = "" if waiting > found.answered else _more_labels(found)
+    parts = []
+    if waiting:
+        parts.append(f"answer the {_count(waiting, 'question')} that {'waits' if waiting == 1 else 'wait'}")
+    if disputed:
+        parts.append(f"decide the {_count(disputed, 'disputed one' if waiting else 'disputed question')} in the review")
+    first = " and ".join(parts)
+    first = first[:1].upper() + first[1:]
+    more = "" if waiting + disputed > found.answered else _more_labels(found)
     if not (first and more):
         return f"{first or more}." if first or more else ""
     return f"{first}; then, {more[0].lower()}{more[1:]}."

@@ -121,6 +121,11 @@ class QuestionState:
         return sum(not (each.is_full or each.skipped or each.disputed) for each in self.open.values())
 
     @property
+    def disputed(self) -> int:
+        """Number of questions on which people disagree, so that a reviewer decides."""
+        return sum(each.disputed for each in self.open.values())
+
+    @property
     def labels(self) -> list[str]:
         """The labels of the stream; where they are open, those given so far; none where they are numbers."""
         return list(self.stored.labels if isinstance(self.settings.labels, str) else self.settings.labels)

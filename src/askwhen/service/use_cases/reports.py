@@ -39,8 +39,8 @@ class CopiedTally:
         """The sums of every class."""
         return self._by_class
 
-    def estimated(self, confidence: float, waiting: int | None = None) -> tuple[Accuracy, str]:
-        """The accuracy, and advice on how to know it better, where so many questions wait for an answer."""
+    def estimated(self, confidence: float, waiting: int | None = None, disputed: int = 0) -> tuple[Accuracy, str]:
+        """The accuracy, and advice on how to know it better, where so many questions wait, and so many are disputed."""
         found = accuracy(self, confidence=confidence)
         if self._by_class is None and self.classes:
             tally, _, _, unanswered = self._tally
@@ -48,7 +48,7 @@ class CopiedTally:
             found = dataclasses.replace(
                 found, classes=dict(zip(self.classes, classes, strict=True)), confusion=confusion
             )
-        return found, sentences.advice(found, waiting)
+        return found, sentences.advice(found, waiting, disputed)
 
 
 def copied_tally(stream: ServiceStream) -> CopiedTally:
@@ -92,7 +92,8 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
         "switches": sampler.switches,
     }
     waiting = stream.questions.waiting
-    found, advice = await asyncio.to_thread(counted.estimated, confidence, waiting)
+    disputed = stream.questions.disputed
+    found, advice = await asyncio.to_thread(counted.estimated, confidence, waiting, disputed)
     facts = {
         "rounds": found.rounds,
         "questions": found.questions,
