@@ -82,7 +82,7 @@ def test_what_each_column_is_used_for_is_shown_and_can_be_changed_before_anythin
     stream = made([], labels=["ham", "spam"])
     page = visit("root", f"/import/{stream.name}")
     put_file(page, "m.csv", "key_id,kind,body,picture\n" + ROWS)
-    assert uses(page) == [("key_id", "id"), ("kind", "ignored"), ("body", "feature"), ("picture", "image")]
+    assert uses(page) == [("key_id", "id"), ("kind", "label"), ("body", "feature"), ("picture", "image")]
     assert page.locator(".preview tbody tr").count() == 5
     assert "a message with number 0 for you" in page.locator(".preview").inner_text()
     page.get_by_label("What kind is used for").select_option("feature")

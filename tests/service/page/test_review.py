@@ -35,6 +35,7 @@ def test_a_reviewer_decides_and_exports_hold_it_beside_the_answers(visit, disput
     page = visit("rae", f"/review/{stream.name}")
     assert asked(page) == "1"
     assert page.locator(".answers li").all_inner_texts()[:2] == ["ann: ham", "bob: spam"]
+    assert stream.report()["accuracy"]["advice"].startswith("Decide the 2 disputed questions in the review")
     decide(page, "3", 1)
     decide(page, "n", 3)
     page.get_by_text("Nothing is left to review here.").first.wait_for()
@@ -48,6 +49,17 @@ def test_a_reviewer_decides_and_exports_hold_it_beside_the_answers(visit, disput
     ]
     assert [row[3] for row in rows if row[0] == 3] == [None, None]
     assert stream.facts()["disputed"] == 0
+
+
+def test_what_somebody_said_is_decided_by_pressing_it(visit, disputed):
+    stream = disputed()
+    page = visit("rae", f"/review/{stream.name}")
+    for number, name in ((1, "spam"), (3, "ham")):
+        page.wait_for_selector(f".question[data-question='{number}'] .instance")
+        assert read(page) == str(number)
+        page.locator(".answers").get_by_role("button", name=name, exact=True).first.click()
+        page.locator(".last", has_text=f"Decided: {name}").wait_for()
+    assert [row["label"] for row in stream.export("instances")] == ["ham", "spam", "ham", "ham"]
 
 
 def test_a_decision_is_undone_and_decided_again(visit, disputed):

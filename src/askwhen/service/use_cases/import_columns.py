@@ -124,11 +124,14 @@ def columns_of(stream: ServiceStream, records: Sequence[dict[str, Any]]) -> Impo
     id = next((name for name in free if name.lower() == "id"), None)
     id = id or next((name for name in free if is_called_id(name) and _all_differ(records, name)), None)
     label = next((name for name in free if name.lower() in _USUAL and name not in uses), None)
+    known = set() if isinstance(stream.settings.labels, str) else _folded(stream.questions.labels)
+    holding = [name for name in free if texts[name] and _folded(texts[name]) <= known and name not in (id, *uses)]
+    label = label or next(iter(holding), None)
     uses |= {} if id is None else {id: "id"}
     uses |= {} if label is None else {label: "label"}
     said = advice_uses(stream, [name for name in free if name not in (id, label)])
     uses |= {name: each.use for name, each in said.items()}
-    labels = [set() if isinstance(stream.settings.labels, str) else _folded(stream.questions.labels)]
+    labels = [known]
     labels += [] if label is None else [_folded(texts[label])]
     only = {name for name in table.names if texts[name] and any(_folded(texts[name]) <= each for each in labels)}
     others = [name for name in table.names if name not in uses]

@@ -5,7 +5,7 @@ import { call, need, streamFacts, streamHere, streamPath } from "./api.js";
 import { page, problem, words } from "./shell.js";
 import { select, text, tick } from "./fields.js";
 import { summary } from "./instance.js";
-import { guessed, inText, isNumber, isRight } from "./label_field.js";
+import { guessed, inText, isNumber, isRight, pieces } from "./label_field.js";
 import { opened } from "./browse_one.js";
 
 const ANY = ["", "any"];
@@ -116,12 +116,12 @@ async function load(given, isFirst) {
 
 const cell = (title, ...inside) => el("td", { class: "text", "data-title": title }, inside);
 const isSame = (each) => (isNumber(facts.settings) ? isRight(facts.settings, each.prediction_now, each.prediction) : String(each.prediction_now) === String(each.prediction));
-const guess = (label, certainty) => (label === null ? "" : [el("bdi", {}, guessed(label)), certainty !== null && el("span", { class: "read" }, ` ${percent(certainty, 0)}`)]);
+const guess = (label, certainty) => (label === null ? "" : [el("bdi", {}, pieces(guessed(label))), certainty !== null && el("span", { class: "read sure" }, ` ${percent(certainty, 0)}`)]);
 
 function row(each) {
   const found = el("tr", {},
     cell(COLUMNS[0], el("button", { type: "button", class: "quiet open", dir: "auto", onclick: () => show(each.item, found) }, summary(each)), each.id && el("span", { class: "read" }, ` ${each.id}`)),
-    cell(COLUMNS[1], each.label === null ? "" : el("strong", {}, el("bdi", {}, inText(each.label)))),
+    cell(COLUMNS[1], each.label === null ? "" : el("strong", {}, el("bdi", {}, pieces(inText(each.label))))),
     cell(COLUMNS[2], guess(each.prediction, each.certainty)),
     cell(COLUMNS[3], each.prediction !== null && each.prediction_now !== null && !isSame(each)
       ? el("span", { class: "changed" }, guess(each.prediction_now, each.certainty_now)) : guess(each.prediction_now, each.certainty_now)),

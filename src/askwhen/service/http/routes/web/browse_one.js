@@ -44,7 +44,7 @@ export async function opened(stream, settings, item, changed) {
     return [el("section", { class: "question", "aria-label": "What was shown" }, instance(each, settings.view)),
       el("dl", { class: "facts" }, facts(each), advice.length > 0 && [el("dt", {}, "Advisers"), el("dd", {}, saying(advice))]),
       each.round === null ? waiting(each) : actions(each),
-      el("h3", {}, "History"), el("ol", { class: "history" }, history.map(line))];
+      history.length > 0 && [el("h3", {}, "History"), el("ol", { class: "history" }, history.map(line))]];
   }
 
   function actions(each) {

@@ -125,7 +125,9 @@ function budgetNote({ stream, report, today }) {
     const most = Math.floor((budget.count * 86400) / budget.per);
     left.push(`about ${count(Math.max(most - today.asked, 0))} of ${count(most)} a day left`);
   }
-  if (budget.rate !== null) {
+  if (budget.rate !== null && stream.settings.mode === "backlog") {
+    left.push(`${percent(budget.rate, 0)} of the pile, more of it in the beginning`);
+  } else if (budget.rate !== null) {
     const allowed = Math.floor(budget.rate * today.rounds);
     left.push(`${count(Math.max(allowed - today.asked, 0))} left of ${percent(budget.rate, 0)} of today's instances`);
   }

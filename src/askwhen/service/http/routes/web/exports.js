@@ -17,7 +17,7 @@ export function exports(stream) {
   const at = linked(streamPath(stream.name, "/export"));
   const link = (table, title, [format, text]) => el("a", { class: "button small", href: `${at}?table=${table}&format=${format}`,
     download: `${stream.name}-${table}.${ENDS[format] ?? format}` }, text, el("span", { class: "unseen" }, ` of ${title.toLowerCase()}`));
-  return el("details", {}, el("summary", {}, `Export ${stream.name}`),
+  return el("details", {}, el("summary", {}, "Export", el("span", { class: "unseen" }, ` ${stream.name}`)),
     el("dl", { class: "exports" }, TABLES.map(([table, title, read, formats]) => [
       el("dt", {}, el("b", {}, title), `: ${read}`),
       el("dd", { class: "row" }, formats.map((each) => link(table, title, each)))])),

@@ -95,7 +95,7 @@ function changes(stream, wrong) {
   const tags = el("input", { id: `tags-${stream.name}`, value: stream.settings.tags.join(", "), spellcheck: "false", "aria-describedby": `tags-read-${stream.name}` });
   const typed = el("input", { id: `delete-${stream.name}`, autocomplete: "off", spellcheck: "false" });
   const name = el("input", { id: `name-${stream.name}`, value: stream.name, maxlength: 100, spellcheck: "false" });
-  return el("details", {}, el("summary", {}, `Change ${stream.name}`),
+  return el("details", {}, el("summary", {}, "Change", el("span", { class: "unseen" }, ` ${stream.name}`)),
     el("div", { class: "field" }, el("label", { for: `name-${stream.name}` }, "Name"),
       el("div", { class: "row" }, name, act("Rename", "PATCH", "", () => ({ name: name.value.trim() }), "Renamed."))),
     el("div", { class: "field" }, el("label", { for: tags.id }, "Tags"),

@@ -1,4 +1,4 @@
-// What labels are in a stream, and a field for one label outside the page of questions.
+// What labels are in a stream, how they are written, and a field for one label outside the page of questions.
 
 import { el } from "./dom.js";
 
@@ -11,6 +11,9 @@ export function inText(label, digits = 12) {
   if (Array.isArray(label)) return label.join(", ") || "none of them";
   return typeof label === "number" ? String(Number(label.toPrecision(digits))) : label ?? "unsure";
 }
+
+// A label may go on in the next line after a sign that joins its words, and never inside a word.
+export const pieces = (label) => label.split(/(?<=[_\-./:])(?=[^\s_\-./:])/u).flatMap((piece, i) => (i ? [el("wbr"), piece] : [piece]));
 
 export const guessed = (label) => inText(label, 4);
 

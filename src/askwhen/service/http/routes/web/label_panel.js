@@ -3,7 +3,7 @@
 import { el, plural, put } from "./dom.js";
 import { coloursOf, swatch } from "./colours.js";
 import { keymap, ownLetters } from "./keys.js";
-import { inText, isNumber, numberIn, numberWanted } from "./label_field.js";
+import { inText, isNumber, numberIn, numberWanted, pieces } from "./label_field.js";
 import { found } from "./label_search.js";
 
 const FEW = 12; // with more labels than this, the field to find them is always shown
@@ -218,6 +218,3 @@ export class LabelPanel {
 }
 
 const wordsOf = (label) => label.split(/\s+|(?<=[_\-./:])/u);
-
-// A label may go on in the next line after a sign that joins its words, and never inside a word.
-const pieces = (label) => label.split(/(?<=[_\-./:])(?=[^\s_\-./:])/u).flatMap((piece, i) => (i ? [el("wbr"), piece] : [piece]));

@@ -17,13 +17,13 @@ export function formatOf(name) {
 export async function unpackedFile(file) {
   const bytes = new Uint8Array(await file.slice(0, LOOKED_AT).arrayBuffer());
   const begins = (...signs) => signs.every((sign, i) => sign === bytes[i]);
-  const refuse = (what, cure) => { throw new Error(`${file.name} is ${what}, and not a table: ${cure}.`); };
+  const refuse = (what, cure) => { throw new Error(`The file ${file.name} is ${what}, and not a table: ${cure}.`); };
   if (begins(0x1f, 0x8b)) {
     try {
       const content = await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
       return await unpackedFile(new File([content], file.name.replace(/\.gz$/iu, "")));
     } catch (error) {
-      throw error instanceof TypeError ? new Error(`${file.name} is damaged: it cannot be unpacked.`) : error;
+      throw error instanceof TypeError ? new Error(`The file ${file.name} is damaged: it cannot be unpacked.`) : error;
     }
   }
   if (begins(0x50, 0x4b)) refuse("a workbook or an archive", "save or unpack it as CSV first");

@@ -9,7 +9,7 @@ import { isForPage, isTooSoon, keyOf, latinOf, nowShown } from "./keys.js";
 import { scrolled } from "./scroll.js";
 import { help } from "./help.js";
 import { LabelPanel } from "./label_panel.js";
-import { guessed, inText, isNumber, namesOf } from "./label_field.js";
+import { guessed, inText, isNumber, namesOf, pieces } from "./label_field.js";
 import { commentOn, showGuidelines } from "./remark.js";
 
 const ACTS = [["n", "No label"], ["s", "Later: it stays in the list"], ["z", "Undo the last decision"], ["/", "Find a label by what you type"],
@@ -135,14 +135,20 @@ function show() {
   places.question.dataset.question = found.shown.question;
   put(places.question,
     el("ul", { class: "answers", "aria-label": "What people said" },
-      found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, el("b", { dir: "auto" }, inText(answer.label)))),
-      el("li", {}, "The model guessed: ", el("b", { dir: "auto" }, found.guess === null ? "nothing" : guessed(found.guess))),
+      found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, said(answer.label, inText(answer.label)))),
+      el("li", {}, "The model guessed: ", said(found.guess, found.guess === null ? "nothing" : guessed(found.guess))),
       found.told !== null && el("li", {}, "The model learnt: ", el("b", { dir: "auto" }, inText(found.told))),
       String(found.label) !== String(found.told) && el("li", {}, "Current label: ", el("b", { dir: "auto" }, found.label === null ? "no label" : inText(found.label))),
       found.comments.map((each) => el("li", { class: "remark" }, each.name ? `${each.name} comments: ` : "A comment: ", el("bdi", {}, each.text ?? "erased")))),
     instance(found.shown, facts.settings.view), beside(found.shown.advice ?? []));
-  const said = found.answers.map((answer) => inText(answer.label)).join("; ");
-  say(`Question to review. People said ${said}. ${summary(found.shown)}`);
+  const heard = found.answers.map((answer) => inText(answer.label)).join("; ");
+  say(`Question to review. People said ${heard}. ${summary(found.shown)}`);
+}
+
+// What was said of the question: pressed, it is the decision.
+function said(label, text) {
+  if (label === null) return el("b", {}, text);
+  return el("button", { type: "button", class: "said", dir: "auto", title: "Decide on this", onclick: () => decide(label) }, pieces(text));
 }
 
 function learn(found, again = false) {
