@@ -128,6 +128,8 @@ def test_rows_wait_in_the_backlog_and_are_not_counted_as_right_or_wrong(server, 
     assert [line["place"] for line in lines] == list(range(1, 21))
     done = inside("run", "s.csv", "--label", "spam", "--backlog", "--server", server.url, "--stream", stream.name)
     assert "in the backlog" in done.stdout
+    found = stream.client.send("GET", f"/v1/streams/{stream.name}/instances?limit=1")["rows"]
+    assert found[0]["source"] == "s.csv"  # so that it can be withdrawn on the page
     assert "of 20 with a label" not in done.stdout
     assert "not for a backlog" in refused(
         "run", "s.csv", "--label", "spam", "--backlog", "--answer", "--server", server.url, "--stream", stream.name

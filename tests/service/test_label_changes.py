@@ -198,6 +198,7 @@ def test_unsolicited_labels_and_corrections_follow_a_merge(tmp_path):
         (("add", []), "at least one label"),
         (("add", ["a", "a"]), "each of them once"),
         (("add", ["two\nlines"]), "printable"),
+        (("add", [" bird"]), "no spaces around it, got ' bird'"),
         (("add", [f"label {i}" for i in range(100_000)]), "at most 1,000 labels: it has 3, and 100,000 are new"),
         (("rename", "fox", "wolf"), "no label 'fox'"),
         (("rename", "cat", "cat"), "called 'cat' already"),

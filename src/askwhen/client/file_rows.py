@@ -250,6 +250,8 @@ class FileRows:
             given = f"{self.name[:_NAME]}:{number}:{content}"
         if advice is not None:
             sent["advice"] = advice
+        own = record.get("source") if self._holds_bodies else None
+        sent["source"] = own if isinstance(own, str) and own else self.name[-_NAME:]  # for withdrawing all of them
         has_one = label is not None and label != ""
         return FileRow(number, sent | {"id": _text_of(given)}, _label_of(label) if has_one else None)
 

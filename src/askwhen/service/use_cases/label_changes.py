@@ -133,5 +133,7 @@ def _check_known(stream: ServiceStream, label: str) -> None:
 
 def _check_new(stream: ServiceStream, label: str) -> None:
     check_label(label)
+    if label != label.strip():
+        raise InputError(f"a label has no spaces around it, got {label!r}.", owner="labels", parameter="label")
     if label in stream.questions.labels:
         raise ConflictError(f"there is a label {label!r} already.", owner="labels", parameter="label")
