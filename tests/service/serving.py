@@ -43,7 +43,7 @@ class Server:
             self.wait()
         return self
 
-    def wait(self, seconds=40.0):
+    def wait(self, seconds=120.0):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             with contextlib.suppress(httpx.TransportError):
