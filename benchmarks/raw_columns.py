@@ -81,7 +81,7 @@ def beside(options: argparse.Namespace, seeds: range) -> None:
         found = np.array([[accuracy(name, options.share, seed, form) for form in forms] for seed in seeds])
         shown = [*found.T[:2], *(found[:, :1] - found[:, 1:]).T]
         cells = [f"{each.mean():.1f} ({spread_of(each.tolist()):.1f})" for each in shown]
-        print(f"| {name} | " + " | ".join(cells) + " |" * (4 - len(forms)), flush=True)
+        print(f"| {name} | " + " | ".join([*cells, "-"][:4]) + " |", flush=True)
 
 
 def f_of(prediction: np.ndarray, y: np.ndarray) -> float:
