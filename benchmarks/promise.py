@@ -11,7 +11,7 @@ and stance have a model's answers with its confidence. *Margins* are the odds of
 *adviser* is a sampler without instances whose adviser says them. PAC Labels is what its authors' method saves, run once
 over the whole pile.
 
-``--cost`` is the time of a round, as ratios. ``--validity`` plays streams that drift, and labels of adversaries who see
+``--cost`` is the processor time of a round, as ratios. ``--validity`` plays streams that drift, and labels of adversaries who see
 the account before every round. A promise with 95 % confidence may be broken in at most 37 of 500 lives: one that holds
 is above that in one try of a hundred.
 """
@@ -154,14 +154,14 @@ def piles(seeds: int) -> None:
 
 
 def seconds(make: Any, X: np.ndarray, y: np.ndarray) -> float:
-    """Time of a round: the best of five runs."""
+    """Processor time of a round, which other work on the machine disturbs least: the best of five runs."""
     times = []
     make().run(X[:200], y[:200])
     for _ in range(5):
         sampler = make()
-        began = time.perf_counter()
+        began = time.process_time()
         sampler.run(X, y, trace=False)
-        times.append(time.perf_counter() - began)
+        times.append(time.process_time() - began)
     return min(times) / len(y)
 
 
@@ -169,7 +169,7 @@ def cost() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20_000, 50))
     y = np.where(X[:, 0] + 0.3 * rng.standard_normal(len(X)) > 0, 1.0, -1.0)
-    print("\n## Time of a round, over that of BudgetRule(0.1)\n\n| learner | ratio |\n|---|---:|")
+    print("\n## Processor time of a round, over that of BudgetRule(0.1)\n\n| learner | ratio |\n|---|---:|")
     for name, learner in (("Perceptron", aw.Perceptron()), ("the default", None)):
         promise, budget = (
             seconds(lambda rule=rule, learner=learner: aw.Sampler(learner, rule, seed=1), X, y)
