@@ -11,9 +11,9 @@ and stance have a model's answers with its confidence. *Margins* are the odds of
 *adviser* is a sampler without instances whose adviser says them. PAC Labels is what its authors' method saves, run once
 over the whole pile.
 
-``--cost`` is the processor time of a round, as ratios. ``--validity`` plays streams that drift, and labels of adversaries who see
-the account before every round. A promise with 95 % confidence may be broken in at most 37 of 500 lives: one that holds
-is above that in one try of a hundred.
+``--cost`` is the processor time of a round, as ratios. ``--validity`` plays streams that drift, and labels of
+adversaries who see the account before every round. A promise with 95 % confidence may be broken in at most 37 of 500
+lives: one that holds is above that in one try of a hundred.
 """
 
 from __future__ import annotations
