@@ -108,6 +108,11 @@ def _cut(start: bytes) -> int:
     return 0
 
 
+def _has_companion(name: str, names: Sequence[str]) -> bool:
+    """Whether another column is named after this one, as ``gpt4o_confidence`` is: a model said it, and no person."""
+    return any(other != name and other.startswith(name) for other in names)
+
+
 def columns_of(stream: ServiceStream, records: Sequence[dict[str, Any]]) -> ImportColumns:
     """What the columns of a file are taken for, by its first rows."""
     if not 0 < len(records) <= MOST_ROWS:
@@ -126,7 +131,8 @@ def columns_of(stream: ServiceStream, records: Sequence[dict[str, Any]]) -> Impo
     label = next((name for name in free if name.lower() in _USUAL and name not in uses), None)
     known = set() if isinstance(stream.settings.labels, str) else _folded(stream.questions.labels)
     holding = [name for name in free if texts[name] and _folded(texts[name]) <= known and name not in (id, *uses)]
-    label = label or next(iter(holding), None)
+    if len(holding) == 1 and stream.settings.advisers is None and not _has_companion(holding[0], free):
+        label = label or holding[0]
     uses |= {} if id is None else {id: "id"}
     uses |= {} if label is None else {label: "label"}
     said = advice_uses(stream, [name for name in free if name not in (id, label)])
