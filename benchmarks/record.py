@@ -15,6 +15,7 @@ import argparse
 import importlib.metadata
 import json
 import platform
+import shlex
 import subprocess
 import sys
 import time
@@ -119,7 +120,7 @@ def main() -> None:
     if not tables:
         raise SystemExit("record: the command made no table; nothing is kept.")
     facts = {
-        "command": " ".join(options.command),
+        "command": shlex.join(options.command),
         "measured": datetime.now(UTC).date().isoformat(),
         "seconds": round(time.monotonic() - started),
         "processor": processor(),
