@@ -84,7 +84,7 @@ def test_a_simulated_run_delivers_answers_and_predictions():
 def test_a_rare_class_brings_a_warning():
     X, _ = stream(5)
     rare = np.where(X[:, 0] > 2.0, 1.0, -1.0)
-    made = sampler(0.1)
+    made = sampler(0.15)
     made.run(X, rare)
     assert "says little about it" in made.promise.warning
     assert made.promise.classes[1].certified > made.promise.classes[-1].certified

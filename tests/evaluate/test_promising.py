@@ -35,7 +35,7 @@ def found_in(point):
     return list(zip(*(getattr(point, name) for name in ("questions", "delivered", "wrong", "certified")), strict=True))
 
 
-@pytest.mark.parametrize("budget", [{}, {"most": 150}, {"rate": 0.3}], ids=str)
+@pytest.mark.parametrize("budget", [{}, {"most": 150}, {"rate": 0.2}], ids=str)
 def test_every_point_is_that_of_single_runs(budget):
     X, y = stream()
     seen = []

@@ -58,6 +58,32 @@ def test_rounds_are_those_of_the_reference_with_late_and_lost_answers_in_any_ord
     assert unasked > 40 if late < 100 else any(P == 0 for P, *_ in found)
 
 
+@pytest.mark.parametrize(
+    ("limits", "late"),
+    [
+        ({"most": 90}, 0),
+        ({"rate": 0.25}, 9),
+        ({"most": 110, "length": 300}, 0),
+        ({"rate": 0.35, "length": 300}, 9),
+    ],
+    ids=str,
+)
+def test_rounds_with_a_budget_are_those_of_the_reference(limits, late):
+    X, y = stream(1, n=300, noise=0.1)
+    sampler = aw.Sampler(aw.Perceptron(), aw.PromiseRule(0.3, confidence=0.8, **limits), seed=3)
+    naive = reference.Promise(0.3, alpha=0.2, **limits)
+    found = played(sampler, X, y, late, by=naive)
+    for ours, theirs, asks, query in found:
+        assert ours == pytest.approx(theirs, rel=1e-6)
+        assert asks == query
+    assert sampler.promise.certified == pytest.approx(naive.certified(), abs=1e-12)
+    assert sampler.promise.delivered == naive.delivered()
+    withheld = [P == 0.0 for P, *_ in found]
+    assert 50 < sum(withheld) < 170
+    if "length" in limits:  # the questions are spread: some of the last rounds are taken, others are not
+        assert 0 < sum(withheld[200:]) < 100
+
+
 @pytest.mark.parametrize("late", [0, 7, 60])
 def test_a_known_length_and_simulated_rounds_have_the_same_bits(late):
     X, y = stream(2, n=260)

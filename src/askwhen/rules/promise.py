@@ -9,10 +9,10 @@ account of :mod:`askwhen.rules.promise_account` bounds how many of them are wron
 2. the label is withheld where a budget could not pay the question, and where answers are late, as follows.
 
 A question that waits counts as if its answer disagreed, so late answers raise that probability. They must not make the
-rule ask more: it is compared with what it would be if all answers on their way agreed, and as soon as one and a half
-times the difference adds up to a whole question, rounds are withheld for as many questions. They are also withheld
-while more questions wait than a quarter of the answers so far, and those of the beginning. Questions open for some
-2,000 rounds do not count as being on their way.
+rule ask more: it is compared with what it would be if all answers on their way agreed, and as soon as twice the
+difference adds up to a whole question, rounds are withheld for as many questions. They are also withheld while more
+questions wait than a quarter of the answers so far, and those of the beginning. Questions open for some 2,000 rounds do
+not count as being on their way.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ from .promise_account import (
     STAKES,
     SUMS,
     UNASKED,
-    VARIANCE,
     WITHHELD,
     WRONG,
     E,
@@ -99,7 +98,7 @@ from .promise_policy import (
 )
 
 _RAISED = 1.3
-_CAUSED = 1.5  # late answers also teach late, so that more is asked than the higher probability says
+_CAUSED = 2.0  # late answers also teach late, so that more is asked than the higher probability says
 
 
 @contract.begin_round.of(PromiseState)
@@ -134,7 +133,7 @@ def choose(rule: Any, p: float, q: float) -> Any:
     """The probability of asking about this margin, and whether the label is withheld, before the draw; in place."""
     last, on_the_way = rule.last, number_hoped(rule)
     e = predicted(rule, p, q)
-    chance = focused(rule, distance_of(rule, p, q), wanted(rule, e))
+    chance = focused(rule, distance_of(rule, p, q), wanted(rule, e), e)
     delivered, withheld = rule.sums[DELIVERED], False
     if chance < 1.0:
         write_factors(rule, chance, e)
@@ -185,15 +184,13 @@ def _ask_surely(rule: Any) -> None:
 
 @contract.end_round.of(PromiseState)
 def _end_round(rule: Any, m: float, q: float, asked: bool) -> None:
-    sums, last = rule.sums, rule.last
-    chance, e = last[P], last[E]
+    sums, last, e = rule.sums, rule.last, rule.last[E]
     rule.told[IS_OPEN] = 0.0
     note_distance(rule, distance_of(rule, last[MARGIN], q))
     note_prediction(rule, e)
     if last[IS_WITHHELD] != 0.0:
         sums[WITHHELD] += 1.0
         return
-    sums[VARIANCE] += e * (1.0 - e) * (1.0 - chance) / chance
     if asked:
         sums[ASKED] += 1.0
         if rule.length == math.inf:
@@ -264,7 +261,6 @@ def _is_sound(rule: Any) -> Any:
     return (
         all_within(counts, 0.0, LARGEST_COUNT)
         and all_within(rule.sums[ERROR], 0.0, 1.0)
-        and all_within(rule.sums[VARIANCE], 0.0, LARGEST)
         and all_within(rule.sums[EXPECTED], -LARGEST, LARGEST)
         and all_within(rule.logs, -LARGEST, LARGEST)
         and all_within(rule.product, 1.0 / LARGEST, LARGEST)

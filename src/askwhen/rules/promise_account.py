@@ -47,13 +47,12 @@ _WRONG_PER_STAKE, _POWER = 25.0, 3.0
 _FIRST_MISTAKES = 7.0  # that many wrong labels cannot be excluded before anything was asked
 
 ROUNDS, DELIVERED, UNASKED, ASKED, ANSWERED, WRONG, WITHHELD, FORGOTTEN, REPLACED, CORRECTED = range(10)
-EXPECTED, VARIANCE, ALLOWED, ERROR = range(10, 14)
-GIVEN = 14
-SUMS = 15
+EXPECTED, ALLOWED, ERROR, GIVEN = range(10, 14)
+SUMS = 14
 """Indices in the sums: rounds; labels delivered, and those among them without asking; questions, answers, and answers
 that differ from the prediction; rounds withheld; questions dropped; unasked labels found wrong and replaced; answers
-that were corrected. The estimate of S'; the sum of e (1 - e) (1 - P) / P; N; and the promised share. Labels that people
-gave although no question was asked, since it was known or for free; and how many sums there are."""
+that were corrected. The estimate of S'; N; and the promised share. Labels that people gave although no question was
+asked, since it was known or for free; and how many sums there are."""
 
 IS_OPEN, P, E, MARGIN, FORM, ROUND, IS_WITHHELD, IS_CERTAIN = range(8)
 """Indices of the facts of a round: whether its question is open; P and e; m / (1 + q) and q; its number; whether it is
@@ -71,7 +70,8 @@ class PromiseState(NamedTuple):
 
     L is ``logs`` plus the logarithm of ``product``. ``factors`` are e^a, e^b_0 and e^b_1 of the last round, whose facts
     are in ``last``; ``told`` are those of an earlier round whose label is about to be told. ``hope`` is, for each
-    bucket, what answers that agree with the prediction would add to L, and ``hoped`` how many there are.
+    bucket, what answers that agree with the prediction would add to L, and ``hoped`` how many there are. The last row
+    of ``factors`` is for what is computed on the way.
     """
 
     most: float

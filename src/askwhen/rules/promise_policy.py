@@ -5,19 +5,23 @@ d           the distance from the boundary, |p|; for numbers 1/q, which is small
 z           ln of d over its running mean, clipped to [-8, 8]
 e           the probability that the prediction is wrong: a logistic regression on 1, -z, side (which of two labels is
             predicted) and max(z, 0), shrunk to 1/2 with the weight of ten labels, within [1e-4, 1/2]
-V           the sum of e (1 - e) (1 - P) / P, which is how uncertain the number of wrong labels is
+V, K        sums of v = e (1 - e) (1 - P) / P and of v / P over the rounds to come: how uncertain the number of wrong
+            labels among them is, and how skewed
+U_c         the number of wrong labels that the bets of the stake c alone do not exclude, (-ln(alpha w) - L) / c
 P(e)        sqrt(nu mu e (1 - e) / (1 - mu e)), at most 1; 1 where mu e >= 1
 ==========  ==========================================================
 
-P(e) minimises the number of questions subject to sum (1 - P) e + kappa sqrt(V) <= error D, with nu = kappa/(2 sqrt(V)):
-instances that are likely wrong are all asked about, and sure ones audited in proportion to sqrt(e). Every 50 rounds,
-and every 200 after a thousand, mu is found by bisection, so that the bound foreseen after as many rounds again meets
-the promise, if the e of the last 2,000 rounds come again. Where the number of rounds is known, it looks ahead to the
-last one.
+The rounds to come will move U_c by about sum (1 - P) e + 0.7 c V + 0.5 c^2 K. By the cumulants of the bets, the factors
+would be 1/2 and 1/6; the e are estimates, so there is some more room. P(e) minimises the number of questions subject to
+min_c U_c <= error D at the end of these rounds, with nu = c/2 for the best c: instances that are likely wrong are all
+asked about, and sure ones audited in proportion to sqrt(e). Every 50 rounds, and every 200 after a thousand, mu is
+found by bisection, so that this holds after as many rounds again, at least 500, if the e of the last 2,000 rounds come
+again. Where the number of rounds is known, it looks four times as far, at most to the last one.
 
 A label near the boundary teaches more than others. So the rule asks at least with the probability G = exp(-(d/s)^2), d
-in units of its mean, where ln s += 0.05 (0.8 mean P(e) - G): of G alone, four fifths as many questions would come as of
-P(e), and mostly about the same instances.
+in units of its mean, where ln s += 0.05 (0.8 mean max(P(e), 0.7 e) - G): of G alone, four fifths as many questions
+would come as of P(e), and mostly about the same instances. Where many errors are allowed P(e) is small, and a learner
+that gets no labels would be worse than the e that it is planned with.
 
 With a budget as well, a round whose question could not be paid is withheld. Tokens arrive at the rate; a question takes
 one. The fewer there are, the less likely must a question be for its round to be taken. Where the number of rounds is
@@ -36,14 +40,15 @@ import numpy as np
 from ..compiled.steps import apart, step
 from ..logistic import COVARIANCE, END, FEATURES, dot, move, sigmoid
 from .promise_account import (
+    ALLOWED,
     ASKED,
     DELIVERED,
     ERROR,
-    EXPECTED,
     KEPT,
     ROUNDS,
     STAKES,
-    VARIANCE,
+    allowed,
+    hopeful,
     number_hoped,
 )
 
@@ -58,7 +63,7 @@ LABELS, MEAN, SEEN = range(END, END + 3)
 
 LOG_MU, MU, NU, TOKENS, OWED, LOG_SCALE, MEAN_CHANCE = range(7)
 """Indices in the plan: ln mu; mu; nu; tokens, or that threshold; how many questions late answers have caused, less
-those of rounds withheld for them; ln s; and the mean of P(e)."""
+those of rounds withheld for them; ln s; and the mean of max(P(e), 0.7 e)."""
 
 RECENT, BINS = 2000, 48
 PERIOD, LONG_PERIOD, FIRST_ROUNDS = 50, 200, 1000
@@ -69,18 +74,18 @@ _SHRINK = 10.0
 _MOST_LIKE_IT = 10.0
 _LARGEST_Z = 8.0
 _LONGEST_MEAN = 2000.0
-_KAPPA = 3.5
-_AHEAD = 500.0
+_OF_V, _OF_K = 0.7, 0.5
+_AHEAD, _TIMES_AS_FAR = 500.0, 4.0
 _STEPS = 7
 _STEPS_FROM_FAR = 20
 _NEAR = 0.5
-_LARGEST_LOG_MU = 14.0
+_LARGEST_LOG_MU, _SMALLEST = 14.0, 1e-300
 _LOG_LEAST_E = math.log(_LEAST_E)
 _PER_BIN = BINS / (math.log(_LARGEST_E) - math.log(_LEAST_E))
 CENTRES = np.exp(_LOG_LEAST_E + (np.arange(BINS) + 0.5) / _PER_BIN)
 _SPREADS = CENTRES * (1.0 - CENTRES)
 _MOST_TOKENS, _EARLY, _AGAIN, _ALL = 20.0, 0.6, 2, 2.0
-_FOR_LEARNING, _GAIN, _MEAN_GAIN, _FIRST_LABELS, _LARGEST_LOG_SCALE = 0.8, 0.05, 0.005, 20.0, 10.0
+_FOR_LEARNING, _OF_E, _GAIN, _MEAN_GAIN, _FIRST_LABELS, _LARGEST_LOG_SCALE = 0.8, 0.7, 0.05, 0.005, 20.0, 10.0
 
 
 def new_model() -> np.ndarray:
@@ -161,14 +166,14 @@ def wanted(state: Any, e: float) -> Any:
 
 
 @step
-def focused(state: Any, d: float, chance: float) -> Any:
+def focused(state: Any, d: float, chance: float, e: float) -> Any:
     """The larger of P(e) and G, in place: the scale of G follows."""
     plan, mean = state.plan, state.model[MEAN]
     if state.model[LABELS] < _FIRST_LABELS or not mean > 0.0:
         return chance
     near = d / mean / math.exp(plan[LOG_SCALE])
     G = math.exp(-min(near * near, 700.0))
-    plan[MEAN_CHANCE] += _MEAN_GAIN * (chance - plan[MEAN_CHANCE])
+    plan[MEAN_CHANCE] += _MEAN_GAIN * (max(chance, _OF_E * e) - plan[MEAN_CHANCE])
     step_up = _GAIN * (_FOR_LEARNING * plan[MEAN_CHANCE] - G)
     plan[LOG_SCALE] = min(max(plan[LOG_SCALE] + step_up, -_LARGEST_LOG_SCALE), _LARGEST_LOG_SCALE)
     return max(chance, G)
@@ -186,12 +191,24 @@ def note_prediction(state: Any, e: float) -> None:
     state.histogram[found] += 1.0
 
 
+@apart
+def write_bounds(state: Any, on_the_way: float) -> None:
+    """Write U_c for each stake into the last row of the factors, as if all answers on their way agreed."""
+    sums, bounds, N = state.sums, state.factors[3], state.sums[ALLOWED]
+    if on_the_way > 0.0:
+        hopeful(state, on_the_way, bounds)
+        N = allowed(sums[ERROR], sums[DELIVERED] + on_the_way)
+    for j in range(STAKES):
+        standing = bounds[j] if on_the_way > 0.0 else state.standing[j]
+        bounds[j] = N - math.log(max(standing, _SMALLEST)) / 0.5**j
+
+
 @step
 def foresee(state: Any, log_mu: float, ahead: float, on_the_way: float) -> Any:
-    """The wrong labels foreseen after so many rounds more, beyond those that are promised; and V then."""
+    """The wrong labels not excluded after so many rounds more, beyond those that are promised; and the best c."""
     mu, nu, sums = math.exp(log_mu), state.plan[NU], state.sums
     paid = state.plan[TOKENS] if is_paced(state) else _ALL
-    wrong = spread = total = withheld = 0.0
+    wrong = V = K = total = withheld = 0.0
     for i in range(BINS):
         n = state.histogram[i]
         if n > 0.0:
@@ -202,11 +219,16 @@ def foresee(state: Any, log_mu: float, ahead: float, on_the_way: float) -> Any:
             else:
                 left = (1.0 - chance) * n
                 wrong += left * CENTRES[i]
-                spread += left * _SPREADS[i] / chance
-    share = ahead / max(total, 1.0)
-    V = sums[VARIANCE] + share * spread
+                V += left * _SPREADS[i] / chance
+                K += left * _SPREADS[i] / (chance * chance)
+    share, least, best = ahead / max(total, 1.0), math.inf, 1.0
+    for j in range(STAKES):
+        c = 0.5**j
+        bound = state.factors[3, j] + share * c * (_OF_V * V + _OF_K * c * K)
+        if bound < least:
+            least, best = bound, c
     due = sums[ERROR] * (sums[DELIVERED] + on_the_way + ahead - share * withheld)
-    return sums[EXPECTED] + share * wrong + _KAPPA * math.sqrt(V) - due, V
+    return least + share * wrong - due, best
 
 
 @step
@@ -236,6 +258,8 @@ def largest_paid(state: Any, ahead: float) -> Any:
 
 def planned_questions(state: Any, rounds: float) -> float:
     """How many of so many further rounds would be asked about by a plan that looks ahead to the last of them."""
+    state = state._replace(factors=state.factors.copy())
+    write_bounds(state, 0.0)
     low, high, total = -_LARGEST_LOG_MU, _LARGEST_LOG_MU, state.histogram.sum()
     for _ in range(_STEPS_FROM_FAR):
         middle = 0.5 * (low + high)
@@ -245,7 +269,7 @@ def planned_questions(state: Any, rounds: float) -> float:
             high = middle
     mu, nu, share = math.exp(high), state.plan[NU], 0.0
     for n, e, spread in zip(state.histogram, CENTRES, _SPREADS, strict=True):
-        share += float(n) * float(chance_at(mu, nu, e, spread)) if n > 0.0 else 0.0
+        share += float(n) * max(float(chance_at(mu, nu, e, spread)), _OF_E * float(e)) if n > 0.0 else 0.0
     return rounds * share / max(float(total), 1.0)
 
 
@@ -259,15 +283,16 @@ def is_due(rounds: int) -> Any:
 def look_ahead(state: Any) -> None:
     """Find mu and nu for the next rounds, and where a budget is paced, the threshold, in place."""
     rounds, on_the_way = state.sums[ROUNDS], number_hoped(state)
-    ahead = max(rounds, _AHEAD)
+    ahead, left = max(rounds, _AHEAD), max(state.length - rounds, 1.0)
     if state.length < math.inf:
-        ahead = max(state.length - rounds, 1.0)
+        ahead = min(_TIMES_AS_FAR * ahead, left)
+    write_bounds(state, on_the_way)
     find_mu(state, ahead, on_the_way)
     if is_paced(state):
         for _ in range(_AGAIN):
-            state.plan[TOKENS] = largest_paid(state, ahead)
+            state.plan[TOKENS] = largest_paid(state, left)
             find_mu(state, ahead, on_the_way)
-        state.plan[TOKENS] = largest_paid(state, ahead)
+        state.plan[TOKENS] = largest_paid(state, left)
 
 
 @apart
@@ -287,8 +312,7 @@ def find_mu(state: Any, ahead: float, on_the_way: float) -> None:
             high = middle
     plan[LOG_MU] = min(max(high, -_LARGEST_LOG_MU), _LARGEST_LOG_MU)
     plan[MU] = math.exp(plan[LOG_MU])
-    V = foresee(state, plan[LOG_MU], ahead, on_the_way)[1]
-    plan[NU] = 0.5 * _KAPPA / math.sqrt(max(V, 1.0))
+    plan[NU] = 0.5 * foresee(state, plan[LOG_MU], ahead, on_the_way)[1]
 
 
 @step
