@@ -8,7 +8,7 @@ label. The default sees words and numbers as two kinds. Numbers are an array, in
 and a data frame, of which the sampler leaves out the number of the row and the constant, and makes features of the
 time. ``kinds.py`` has texts and vectors.
 Logistic regression sees Telco's numbers standardised and a feature for each of the other values (the identifier left
-out), which somebody has to prepare; it is refitted whenever the asked labels have grown by 15 %.
+out), prepared by hand; it is refitted whenever the asked labels have grown by 15 %.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def f_of(prediction: np.ndarray, y: np.ndarray) -> float:
 
 
 def prepared_by_hand(table: pl.DataFrame) -> np.ndarray:
-    """Telco as somebody prepares it for logistic regression."""
+    """Telco as it is prepared by hand for logistic regression."""
     parts = []
     for name in table.columns:
         if name in ("customerID", "Churn"):
