@@ -9,6 +9,8 @@ import pytest
 
 import askwhen as aw
 from askwhen.trace.files import read_trace
+from askwhen.workflows.observer import silent
+from askwhen.workflows.run import RunOptions, begin
 from tests.cli.running import environment, facts, inside, refused
 from tests.forking import Terminal
 
@@ -50,6 +52,18 @@ def test_a_simulated_run_says_what_it_promises_and_traces_what_it_delivers():
     assert limited["promise"]["withheld"] > 0
     assert "leave out costs" in refused("run", "t.csv", "--label", "y", "--errors", "10%", "--costs", "1,5")
     assert "not a share of errors" in refused("run", "t.csv", "--label", "y", "--errors", "100%", code=2)
+
+
+def test_an_algorithm_needs_no_scale_beside_a_promise_and_rows_that_are_skipped_do_not_count():
+    few = ("--label", "y", "--errors", "20%")
+    for name in ("sel-p", "lasec-ss"):
+        found = facts("run", "t.csv", *few, "--algorithm", name)
+        assert found["promise"]["certified"] <= 0.2
+        assert found["promise"]["delivered"] == 1500
+    sampler, _ = begin(str(HERE / "t.csv"), {"label": "y"}, RunOptions(errors=0.2, skip=1400), silent)
+    assert sampler.rule == aw.PromiseRule(0.2, length=100)
+    (HERE / "empty.csv").write_text("a,b,c,y\n")
+    assert "length" not in refused("run", "empty.csv", *few)
 
 
 def test_labelling_by_hand_ends_when_every_row_has_a_label():

@@ -16,7 +16,7 @@ from ..sampler import Sampler
 from .advice_columns import AdviceColumn, advice_in, without_columns
 from .observer import Observer, moving
 from .outputs import check_outputs
-from .run import RunOptions, begin, parts_of, set_target
+from .run import RunOptions, begin, parts_of, set_target, unused_share
 from .source import Source
 
 
@@ -68,6 +68,7 @@ def plan(
     chosen = RunOptions(
         algorithm=options.algorithm,
         hyperparameters=options.hyperparameters,
+        labels=unused_share(options.algorithm, options.hyperparameters),
         classes=options.classes,
         seed=options.seed,
         raw=options.raw,

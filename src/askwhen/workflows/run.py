@@ -350,7 +350,7 @@ def begin(file: str, reading: dict[str, Any], options: RunOptions, say: Say) -> 
         raise ArgumentsError(f"{argument('costs')} are for two labels.", owner="run")
     sampler = _new_sampler(source, options, names, say)
     if options.errors is not None:
-        rule = promise_of(options.errors, options.labels, source.count(), options.within)
+        rule = promise_of(options.errors, options.labels, _rows(source, options) or None, options.within)
         sampler = Sampler(*sampler.parts._replace(rule=rule), seed=options.seed, classes=names)
     if options.advice:
         sampler = _advised(sampler, options, names)
@@ -430,12 +430,25 @@ def _as_written(chunks: Iterator[tuple[Any, ...]], sampler: Sampler) -> Iterator
         yield (X, y if pair.written is None else pair.decode(y), *times)
 
 
+def unused_share(algorithm: str, hyperparameters: dict[str, Any]) -> float | None:
+    """A share of labels for an algorithm whose rule a promise replaces, so that its scale need not be given."""
+    return None if algorithm_of(algorithm).scale in hyperparameters else 0.1
+
+
+def _rows(source: Source, options: RunOptions) -> int | None:
+    """The number of rows that are played, where they can be counted."""
+    found = source.count()
+    return None if found is None else max(found - (options.skip or 0), 0)
+
+
 def _new_sampler(source: Source, options: RunOptions, classes: Any, say: Say) -> Sampler:
     """A sampler that has played nothing; its budget is for the rows that there are, where they can be counted."""
     share, most = options.labels, None
-    found = source.count()
-    rows = None if found is None else max(found - (options.skip or 0), 1)
-    if share is not None and share > 1.0:
+    found = _rows(source, options)
+    rows = None if found is None else max(found, 1)
+    if options.errors is not None:
+        share = unused_share(options.algorithm, options.hyperparameters)
+    elif share is not None and share > 1.0:
         most = int(share)
         share = 0.1 if rows is None else share_of(share, rows)
         if rows is None:

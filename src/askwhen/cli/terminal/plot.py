@@ -48,7 +48,8 @@ def lines(series: dict[str, tuple[Any, Any]], *, width: int, height: int, across
     picture = Text(f"{up}\n", style="dim")
     for i in range(rows):
         shown = i in (0, rows - 1, (rows - 1) // 2)
-        picture.append(f"{100 * (high - (high - low) * i / (rows - 1)):6.1f} % " if shown else " " * 9, style="dim")
+        value = round(100 * (high - (high - low) * i / (rows - 1)), 1) + 0.0  # never -0.0
+        picture.append(f"{value:6.1f} % " if shown else " " * 9, style="dim")
         picture.append("│", style="dim")
         for j in range(columns):
             k = int(owner[i, j])
