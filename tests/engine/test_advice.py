@@ -215,6 +215,25 @@ def test_a_liar_and_one_who_turns_are_found_out():
     assert trace.mistaken[1700:].mean() < 0.05
 
 
+@pytest.mark.parametrize("advisers", [["late"], "any"])
+def test_one_who_speaks_late_is_trusted_less_than_one_who_speaks_at_once(advisers):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((1000, 4))
+    y = np.where(X[:, 0] > 0.0, 1, -1)
+    at_once = aw.Sampler(seed=3, labels=(-1, 1), advisers=advisers)
+    for x, label in zip(X[:5], y[:5], strict=True):
+        assert at_once.ask(x, advice={"late": int(-label)}).prediction == -label
+    late, alone = (aw.Sampler(seed=3, labels=(-1, 1), advisers=names) for names in (advisers, None))
+    late.run(X[:900], y[:900])
+    alone.run(X[:900], y[:900])
+    expected = [alone.ask(x) for x in X[900:]]
+    sure = [abs(ask.margin) > 0.1 for ask in expected]
+    assert sum(sure) > 80
+    for x, label, ask, is_sure in zip(X[900:], y[900:], expected, sure, strict=True):
+        found = late.ask(x, advice={"late": int(-label)})
+        assert found.prediction == ask.prediction or not is_sure
+
+
 BAD = {
     "a label that is not known": ({"gpt": "eggs"}, "one of the classes"),
     "a label with too much": ({"gpt": ("spam", 0.8, 1)}, "a label with a confidence"),

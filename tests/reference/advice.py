@@ -28,7 +28,7 @@ class Expert:
     """Least squares from the start ``trust``, forgetting by adding 1/c to the inverse of A after every label."""
 
     def __init__(self, c):
-        self.c, self.w, self.inverse = c, None, None
+        self.c, self.w, self.inverse, self.learnt = c, None, None, False
 
     def margin(self, v, trust):
         if self.w is None:
@@ -37,6 +37,7 @@ class Expert:
         return np.clip(trust + self.w @ v / (1 + q), -1, 1)
 
     def learn(self, v, trust, target):
+        self.learnt = True
         before = np.linalg.inv(self.inverse)
         after = np.linalg.inv(before + np.outer(v, v))
         self.w = np.array([w + after @ v * (y - t - w @ v) for w, t, y in zip(self.w, trust, target, strict=True)])
@@ -78,12 +79,15 @@ class Advised:
     def learn(self, label, k):
         target = np.array([1.0 if label else -1.0]) if k == 1 else np.where(np.arange(k) == label, 1.0, -1.0)
         awake = [e for e, each in enumerate(self.seen) if each is not None]
+        every = [None, *(e for experts in self.own for e in experts), *self.together]
+        waiting = [e for e in range(1, len(every)) if e not in awake and not every[e].learnt and self.mix[e] > 0.003]
+        self.mix[waiting] *= 0.8
+        self.mix /= self.mix.sum()
         if len(awake) == 1:
             return
         before = self.mix[awake].sum()
         found = self.mix[awake] * np.exp([-0.5 * loss(self.seen[e][2], label) for e in awake])
         self.mix[awake] = before * (0.99 * found / found.sum() + 0.01 / len(awake))
-        every = [None, *(e for experts in self.own for e in experts), *self.together]
         for e in awake[1:]:
             every[e].learn(*self.seen[e][:2], target)
         for block in range(1, len(self.mix), len(LEVELS)):  # the stiller ones that lag go on from the best

@@ -17,9 +17,10 @@ mix         the weights of the learner, which comes first, and of all experts: p
 ==========  ==========================================================
 
 Where an expert with a higher drift level has far more weight, as after an adviser has turned, those with lower ones go
-on from what it knows. An expert that sees nothing sleeps: it has no part in p, and its weight stays as it is. So where
-no adviser speaks, the prediction is exactly that of the learner alone. Freund, Schapire, Singer, Warmuth: Using and
-combining predictors that specialize, 1997. Losses are those of :mod:`askwhen.learners.mixing`.
+on from what it knows. An expert that sees nothing sleeps: it has no part in p, and its weight stays as it is, but until
+it has learnt its first label it loses weight with every label of the others. So where no adviser speaks, the prediction
+is exactly that of the learner alone. Freund, Schapire, Singer, Warmuth: Using and combining predictors that specialize,
+1997. Losses are those of :mod:`askwhen.learners.mixing`.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ ADVISERS_BEGIN = math.exp(2.0)
 
 LAGGING = 0.05
 """An expert with less than this share of a drifting one's weight goes on from what that one knows."""
+
+WAITING, LEAST = 0.8, 0.003
+"""An expert that has not seen anything yet keeps so much of its weight at each label, while it has more than the
+least: those who know something speak before the learner does, and what is fitted to the same labels knows no more."""
 
 LARGEST_VIEW = 300
 """Where v would have more features, as with very many classes, what is said is taken as it is."""
@@ -228,6 +233,16 @@ def shift_awake(mix: Any, losses: Any, awake: Any) -> None:
     for e in range(len(mix)):
         if awake[e]:
             mix[e] = before * ((1.0 - SHARE) * mix[e] / after + SHARE / count)
+
+
+@step
+def wait_longer(block: Any, mix: Any, first: int, e: int) -> Any:
+    """Reduce the weight of expert e of a block, in place, if it has learnt nothing yet; return whether it was."""
+    D = block.Q.shape[1]
+    if D == 0 or block.Q[e, D - 1, D - 1] != 1.0 or mix[first + e] <= LEAST:
+        return False
+    mix[first + e] *= WAITING
+    return True
 
 
 @apart

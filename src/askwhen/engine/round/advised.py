@@ -31,6 +31,7 @@ from ...learners.advice_experts import (
     shift_awake,
     view_own,
     view_together,
+    wait_longer,
     write_named,
     write_stated,
 )
@@ -199,8 +200,10 @@ def with_size(state: AdvisedState, advisers: int, slots: int) -> AdvisedState:
 def _moved_mix(old: AdvisedState, new: AdvisedState) -> np.ndarray:
     """Weights as before. An expert of a new adviser begins with the weight it would have at the first round."""
     n = len(old.own.Q)
-    if n == 0:  # without advisers, the experts on advice have slept
-        return np.asarray(new.mix)
+    if n == 0:  # without advisers, the experts on advice have slept, and have lost weight with every label
+        before = first_mix(len(old.mix) - 1)
+        mix = np.r_[new.mix[0] * (old.mix[0] / before[0]), new.mix[1:] * (old.mix[1:].sum() / before[1:].sum())]
+        return np.asarray(new.mix if np.array_equal(old.mix, before) else mix / mix.sum())
     first = old.mix[1 : 1 + n].reshape(len(old.code), -1).sum(axis=1)
     together, levels, mix = old.mix[1 + n :].sum(), len(new.own.drift), new.mix.copy()
     same_own, same_joint = len(old.own.drift) == levels, len(old.joint.drift) == len(new.joint.drift)
@@ -338,9 +341,28 @@ def learn_advised(
     each: Any, rows: Any, i: int, norm2: float, m: float, q: float, y: float, mistaken: bool, chance: float
 ) -> Any:
     """Learn a label, in place, right after ``look_advised``; return the result of the learner's ``learn``."""
+    reduce_waiting(each)
     if each.awake[0]:
         learn_advice(each, y)
     return int(call_learn(each.learn, each.state, rows, i, norm2, each.kept[_M], q, y, mistaken, chance))
+
+
+@step
+def reduce_waiting(each: Any) -> None:
+    """Reduce the weights of the experts that sleep and have never learnt, in place."""
+    own, joint, mix, speaks = each.own, each.joint, each.mix, each.awake[0]
+    reduced, total = False, 0.0
+    for e in range(len(own.Q)):
+        if not (speaks and each.awake[1 + e]) and wait_longer(own, mix, 1, e):
+            reduced = True
+    for e in range(len(joint.Q)):
+        if not speaks and wait_longer(joint, mix, 1 + len(own.Q), e):
+            reduced = True
+    if reduced:
+        for e in range(len(mix)):
+            total += mix[e]
+        for e in range(len(mix)):
+            mix[e] /= total
 
 
 @step
