@@ -483,4 +483,4 @@ def test_a_very_long_line_of_names_is_read(tmp_path):
     names = [f"{each}{'x' * 40_000}" for each in "abc"]
     (tmp_path / "long.csv").write_text(",".join(names) + "\n1,2,0\n3,4,1\n5,6,0\n")
     X, _ = aw.data.read(tmp_path / "long.csv", label=names[2], numbers=names[:2]).load()
-    assert X.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert X[:, :2].tolist() == [[1, 2], [3, 4], [5, 6]]
