@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.service.page.person import all_safe, press
+from tests.service.page.test_label import BANK, BROKEN
 
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -85,6 +86,19 @@ def test_everything_is_predicted_again_and_what_was_delivered_stays(visit, strea
     page.locator("main p", has_text=said).wait_for(timeout=60_000)
     after = {row["id"]: row["prediction"] for row in stream.export("instances")}
     assert {id: after[id] for id in before} == before
+
+
+@pytest.mark.parametrize("width", [800, 1400])
+def test_labels_in_the_table_are_not_broken_inside_a_word(visit, made, width):
+    label = "wrong_exchange_rate_for_cash_withdrawal"
+    stream = made(["one"], labels=[label, *BANK], grace=0.0)
+    stream.tell(0, label)
+    page = visit("rae", f"/browse/{stream.name}", width=width)
+    page.locator(".browse td bdi", has_text=label).first.wait_for()
+    assert page.locator(".browse td bdi").evaluate_all(f"all => all.flatMap({BROKEN})") == []
+    page = visit("root", f"/change/{stream.name}", width=width)
+    page.locator(".label-settings th", has_text=label).wait_for()
+    assert page.locator(".label-settings th[scope=row]").evaluate_all(f"all => all.flatMap({BROKEN})") == []
 
 
 def test_annotators_do_not_browse(visit, stream):

@@ -42,6 +42,8 @@ def test_a_file_waits_in_the_backlog_and_the_pages_say_how_long_the_rest_takes(v
     assert progress["remaining"] == progress["left"] * progress["seconds"]
     tile.locator(".value", has_text=re.compile(f"^{progress['undecided']}$")).wait_for()
     assert re.match(r"11 of about \d\d questions; .* at the pace of one person", tile.locator(".note").inner_text())
+    asked = board.locator(".tile", has_text="Asked today").locator(".note").inner_text()
+    assert asked.startswith("50 % of the pile, more of it in the beginning")
     assert f"{progress['undecided']} instances wait in the backlog" in board.locator(".sentence").inner_text()
     page = visit("root", f"/import/{stream.name}")
     put_file(page, "pile.csv", "id,text\n" + "".join(f"k{i},message {i}\n" for i in range(60)))

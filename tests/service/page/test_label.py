@@ -1,5 +1,6 @@
 """Labelling by keyboard and by touch, in a real browser against a real service."""
 
+import httpx
 import pytest
 
 from askwhen.service.errors import NotAllowedError
@@ -220,7 +221,7 @@ def test_words_are_found_in_any_order(visit, made):
     assert page.locator(".label").count() == len(BANK)
 
 
-WORDS = """() => [...document.querySelectorAll('.label .word')].filter(e => {
+BROKEN = """e => {
     const lines = [];
     for (const node of e.childNodes) {
         if (node.nodeType !== Node.TEXT_NODE) continue;
@@ -231,10 +232,15 @@ WORDS = """() => [...document.querySelectorAll('.label .word')].filter(e => {
             if (range.getClientRects().length > 1) lines.push(word[0]);
         }
     }
+    return lines;
+}"""
+"""The words of an element that go on in another line."""
+
+WORDS = f"""() => [...document.querySelectorAll('.label .word')].filter(e => {{
     const inside = e.closest('.label').getBoundingClientRect(), box = e.getBoundingClientRect();
     const isOut = box.right > inside.right + 0.5 || box.bottom > inside.bottom + 0.5 || box.top < inside.top - 0.5;
-    return lines.length || isOut;
-}).map(e => e.textContent)"""
+    return ({BROKEN})(e).length || isOut;
+}}).map(e => e.textContent)"""
 
 
 @pytest.mark.parametrize("width", [380, 800, 1400])
@@ -313,6 +319,29 @@ def test_progress_of_the_sitting_the_day_and_the_stream(visit, made):
     page.locator(".tally", has_text="2 today").wait_for()
     page.locator(".tally", has_text="4 questions wait").wait_for()
     assert page.locator(".tally progress").evaluate("bar => [bar.value, bar.max]") == [2, 6]
+
+
+CUT = """all => all.filter(e => e.checkVisibility()).flatMap(e => [...e.getClientRects()])
+    .filter(box => box.width > 2 && (box.right > innerWidth || box.left < 0)).length"""
+"""How many of these reach beyond the window: where it does not scroll, nothing else says so."""
+
+
+def test_progress_and_long_names_are_not_cut_off_on_a_phone(visit, made, server):
+    name = "anna-katharina.schmidt-rodriguez@a-department.example.org"
+    root = {"Authorization": f"Bearer {server.tokens['root']}"}
+    made_of = httpx.post(f"{server.url}/v1/tokens", json={"name": name, "roles": ["annotator"]}, headers=root)
+    server.tokens[name] = made_of.json()["secret"]
+    stream = made([], budget={"rate": 0.5}, grace=0.0)
+    list(stream.ask_many([f"mail {i}" for i in range(1_000)], backlog=True))
+    page = visit(name, f"/label/{stream.name}", width=380)
+    for _ in range(11):  # the time to the end is known after ten
+        press(page, "1")
+    all_safe(page)
+    page.reload()
+    page.locator(".tally .backlog", has_text="at your pace").wait_for()
+    assert page.locator(".tally span, #top a, #top button").evaluate_all(CUT) == 0
+    assert page.locator(".me button").evaluate("each => each.getClientRects().length") == 1
+    assert page.locator("#top").bounding_box()["height"] < 100.0
 
 
 def test_guidelines_and_comments_are_beside_the_question(visit, made, client):

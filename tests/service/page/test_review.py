@@ -62,6 +62,17 @@ def test_what_somebody_said_is_decided_by_pressing_it(visit, disputed):
     assert [row["label"] for row in stream.export("instances")] == ["ham", "spam", "ham", "ham"]
 
 
+@pytest.mark.parametrize("width", [380, 800, 1400])
+def test_what_is_reviewed_is_seen_however_many_labels_there_are(visit, disputed, width):
+    stream = disputed(labels=["ham", "spam", *(f"card_payment_of_the_kind_{i}" for i in range(60))])
+    page = visit("rae", f"/review/{stream.name}", width=width)
+    assert asked(page) == "1"
+    box, text = (page.locator(each).bounding_box() for each in (".question", ".question .instance"))
+    assert text["height"] >= 60.0
+    assert text["y"] + 60.0 <= box["y"] + box["height"]
+    assert page.locator(".said").first.bounding_box()["y"] < box["y"] + box["height"] - 20.0
+
+
 def test_a_decision_is_undone_and_decided_again(visit, disputed):
     stream = disputed()
     page = visit("rae", f"/review/{stream.name}")

@@ -115,7 +115,7 @@ function waitingNote({ waiting, pace }) {
   return `the oldest for ${duration(waiting.oldest)}, half of them for over ${duration(waiting.middle)}; ${end}`;
 }
 
-function budgetNote({ stream, report, today }) {
+function budgetNote({ stream, backlog, today }) {
   const budget = stream.settings.budget;
   const share = today.rounds ? ` (${percent(today.asked / today.rounds)} of ${count(today.rounds)} instances)` : "";
   if (!budget) return `no budget is set${share}`;
@@ -125,7 +125,7 @@ function budgetNote({ stream, report, today }) {
     const most = Math.floor((budget.count * 86400) / budget.per);
     left.push(`about ${count(Math.max(most - today.asked, 0))} of ${count(most)} a day left`);
   }
-  if (budget.rate !== null && stream.settings.mode === "backlog") {
+  if (budget.rate !== null && hasBacklog(backlog)) {
     left.push(`${percent(budget.rate, 0)} of the pile, more of it in the beginning`);
   } else if (budget.rate !== null) {
     const allowed = Math.floor(budget.rate * today.rounds);

@@ -4,6 +4,7 @@ import { count, el, put, say, uuid } from "./dom.js";
 import { call, streamPath } from "./api.js";
 import { problem, words } from "./shell.js";
 import { COLOURS, coloursOf, swatch } from "./colours.js";
+import { pieces } from "./label_field.js";
 import { rendered } from "./guidelines.js";
 
 const MERGES = (label, into) => `Every answer “${label}” becomes “${into}”, and the model is trained again. This cannot be undone. Go on?`;
@@ -48,7 +49,7 @@ export async function labelSettings(stream, changed) {
       show();
       place.querySelectorAll("tbody tr")[i + by].querySelectorAll("button")[by < 0 ? 0 : 1].focus();
     } }, sign);
-    return el("tr", {}, el("th", { scope: "row", class: "text", dir: "auto" }, each.label), el("td", { class: "text wide" }, about),
+    return el("tr", {}, el("th", { scope: "row", class: "text", dir: "auto" }, pieces(each.label)), el("td", { class: "text wide" }, about),
       el("td", { class: "text" }, el("div", { class: "pick" }, sample, colour)), settings.labels !== "open" && el("td", {}, el("div", { class: "pick" }, move(-1, "up", "↑"), move(1, "down", "↓"))));
   }
 

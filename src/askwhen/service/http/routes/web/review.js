@@ -133,14 +133,14 @@ function show() {
   idle(false);
   panel.begin(null);
   places.question.dataset.question = found.shown.question;
-  put(places.question,
+  put(places.question, instance(found.shown, facts.settings.view),
     el("ul", { class: "answers", "aria-label": "What people said" },
       found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, said(answer.label, inText(answer.label)))),
       el("li", {}, "The model guessed: ", said(found.guess, found.guess === null ? "nothing" : guessed(found.guess))),
       found.told !== null && el("li", {}, "The model learnt: ", el("b", { dir: "auto" }, inText(found.told))),
       String(found.label) !== String(found.told) && el("li", {}, "Current label: ", el("b", { dir: "auto" }, found.label === null ? "no label" : inText(found.label))),
       found.comments.map((each) => el("li", { class: "remark" }, each.name ? `${each.name} comments: ` : "A comment: ", el("bdi", {}, each.text ?? "erased")))),
-    instance(found.shown, facts.settings.view), beside(found.shown.advice ?? []));
+    beside(found.shown.advice ?? []));
   const heard = found.answers.map((answer) => inText(answer.label)).join("; ");
   say(`Question to review. People said ${heard}. ${summary(found.shown)}`);
 }
