@@ -107,7 +107,8 @@ async def main(n: int, address: str) -> None:
         guesses = [(item, LABELS[0], float(rng.random())) for item in range(first, first + 50_000)]
         await asyncio.shield(coordinator.commits.add([], None, [Predicted(stream.number, guesses)]))
     await browsing.browse(coordinator, listings, stream, Filters(), None, 1)  # loads what predictions need
-    print(f"{'search':32} {'rows':>5} {'first page':>12} {'later page':>12}")
+    print(f"\nthe largest of {TRIES} tries, {n:,} instances, milliseconds\n")
+    print("| search | rows | first page | later page |\n|---|---:|---:|---:|")
     slowest = 0.0
     for name, filters in SEARCHES.items():
         took, page = [0.0, 0.0], None
@@ -122,8 +123,9 @@ async def main(n: int, address: str) -> None:
                 after = page.next
         assert page is not None
         slowest = max(slowest, *took)
-        print(f"{name:32} {len(page.rows):5} {1e3 * took[0]:9.1f} ms {1e3 * took[1]:9.1f} ms")
-    print(f"slowest: {1e3 * slowest:.1f} ms; load {Path('/proc/loadavg').read_text().split()[0]}")
+        later = f"{1e3 * took[1]:.1f}" if took[1] else ""
+        print(f"| {name} | {len(page.rows)} | {1e3 * took[0]:.1f} | {later} |", flush=True)
+    print(f"\nslowest: {1e3 * slowest:.1f} ms; load {Path('/proc/loadavg').read_text().split()[0]}")
     await coordinator.close()
 
 

@@ -112,18 +112,19 @@ def main() -> None:
         finally:
             process.terminate()
             process.wait()
-    for k, what in enumerate(("in the document", "in a frame")):
-        values = [each[k] for each in took]
-        print(
-            f"next question {what}: median {statistics.median(values):.1f} ms, p95 {percentile(values, 0.95):.1f} ms, "
-            f"largest {max(values):.1f} ms, of {len(values)}"
-        )
+    print(f"{len(took)} answers, {VIEWS} first views; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n")
+    print("what a person waits for on the page\n")
+    print("| what | median | p95 | largest |\n|---|---:|---:|---:|")
     shown, paint, size = zip(*views, strict=True)
-    print(
-        f"first view: {statistics.median(size) / 1024:.1f} KB, first paint {statistics.median(paint):.0f} ms, first "
-        f"question {statistics.median(shown):.0f} ms (largest {max(shown):.0f} ms), of {VIEWS}"
-    )
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    for what, values in (
+        ("from a key to the next question in the document, ms", [each[0] for each in took]),
+        ("from a key to the frame that shows it, ms", [each[1] for each in took]),
+        ("first paint, ms", paint),
+        ("first question on the screen, ms", shown),
+        ("first view, KB over the wire", [each / 1024 for each in size]),
+    ):
+        row = (statistics.median(values), percentile(list(values), 0.95), max(values))
+        print(f"| {what} | {' | '.join(f'{each:.0f}' for each in row)} |")
 
 
 if __name__ == "__main__":
