@@ -1,6 +1,7 @@
 """Pipes, encodings, and processes that end while something is wrong with a file."""
 
 import bz2
+import contextlib
 import gzip
 import lzma
 import os
@@ -217,3 +218,28 @@ def test_compressed_bytes_are_known_by_how_they_begin(how, tables):
     code = "import askwhen as aw; print(aw.data.read('-', format='csv', text='body').load()[1].tolist())"
     piped = subprocess.run([sys.executable, "-c", code], input=packed, capture_output=True, check=True)
     assert piped.stdout.decode().strip() == str(expected)
+
+
+def test_a_reading_that_is_given_up_ends_also_while_a_thread_starts():
+    """The garbage collector closes it anywhere: also in a thread that holds the lock which others need to end."""
+    parsed, closed = [], threading.Event()
+
+    def blocks():
+        try:
+            yield from range(50)
+        finally:
+            closed.set()
+
+    found = files.parsed_in_order(lambda block: parsed.append(block) or block, blocks())
+    assert next(found) == 0
+
+    def give_up():
+        with getattr(threading, "_shutdown_locks_lock", contextlib.nullcontext()):
+            found.close()
+
+    apart = threading.Thread(target=give_up, daemon=True)
+    apart.start()
+    apart.join(60.0)
+    assert not apart.is_alive()
+    assert closed.is_set()
+    assert len(parsed) < 50

@@ -16,6 +16,7 @@ import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -229,8 +230,8 @@ def _marked(block: bytearray) -> int:
 def parsed_in_order(parse: Callable[[S], T], blocks: Generator[S], wait: bool = True) -> Generator[T]:
     """The results of parsing blocks, in their order: on all cores, a few blocks ahead; one by one unless ``wait``."""
     ahead = (os.cpu_count() or 1) + 1 if wait else 0
-    with contextlib.closing(blocks), ThreadPoolExecutor(os.cpu_count()) as pool:
-        waiting: deque[Future[T]] = deque()
+    pool, waiting = ThreadPoolExecutor(os.cpu_count()), deque[Future[T]]()
+    with contextlib.closing(blocks):
         try:
             for block in blocks:
                 waiting.append(pool.submit(parse, block))
@@ -239,8 +240,10 @@ def parsed_in_order(parse: Callable[[S], T], blocks: Generator[S], wait: bool = 
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for found in waiting:
-                found.cancel()
+            # Not ``shutdown(wait=True)``: where this is not read to its end, it may be closed by the garbage collector
+            # in a thread that is just starting, which holds a lock that the end of any other thread needs.
+            futures.wait([found for found in waiting if not found.cancel()])
+            pool.shutdown(wait=False)
 
 
 def one_sentence(error: BaseException) -> str:
