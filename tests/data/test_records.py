@@ -65,7 +65,9 @@ def test_what_is_missing_is_named(tmp_path, path):
         next(read_records(path, drop=("size", "body")))
     bad = tmp_path / "bad.ndjson"
     bad.write_text('{"a": 1}\n[]\n')
-    with pytest.raises(aw.InputError, match=r"bad.ndjson, line 2, must be an object with a value for each name, got an array; jq"):
+    with pytest.raises(
+        aw.InputError, match=r"bad.ndjson, line 2, must be an object with a value for each name, got an array; jq"
+    ):
         list(read_records(bad))
     bad.write_text('{"a": 1}\n' * 10_000 + '{"a": "x"}\n')
     with pytest.raises(aw.InputError, match=r"must have a number as 'a' in instance 10000, got 'x'\.$"):

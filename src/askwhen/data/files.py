@@ -252,9 +252,10 @@ def one_sentence(error: BaseException) -> str:
     return message.split(". ")[0]
 
 
-def shortened(name: str) -> str:
+def shortened(name: Any) -> str:
     """A name in quotes; the beginning of one that is long, as where a file is not a table."""
-    return repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 4]} ...")
+    is_long = isinstance(name, str) and len(name) > _LONGEST_NAME
+    return repr(f"{name[: _LONGEST_NAME - 4]} ..." if is_long else name)
 
 
 def listed(names: list[str]) -> str:
