@@ -133,8 +133,8 @@ def test_a_quota_and_a_pause_say_why_no_question_comes(visit, made):
 def test_the_settings_of_a_stream_of_an_earlier_version_can_be_changed(visit, made):
     stream = made([], overlap=0.0)
     page = visit("root", f"/change/{stream.name}")
-    assert page.get_by_label("Share that one person more answers").input_value() == "0"
-    page.get_by_label("Share that one person more answers").fill("0.1")
+    assert page.get_by_label("Share that a second person answers too").input_value() == "0"
+    page.get_by_label("Share that a second person answers too").fill("0.1")
     page.get_by_role("button", name="Change the settings").click()
     page.get_by_text("Changed: overlap.").wait_for()
     assert stream.facts()["settings"]["overlap"] == 0.1

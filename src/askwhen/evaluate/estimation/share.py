@@ -36,7 +36,7 @@ def share_interval(hits: int, trials: int, confidence: float = 0.95) -> tuple[fl
 
 
 def _times_log(n: int, p: float) -> float:
-    """N log p, which is 0 where n is."""
+    """The product of n and log p, which is 0 where n is."""
     return 0.0 if n == 0 else -math.inf if p <= 0.0 else n * math.log(p)
 
 

@@ -76,7 +76,7 @@ export function hide(form) {
 export function asking() {
   return [
     number("slots", "People for a question", "More than one costs more and shows how far they agree.", "1", { min: 1, max: 99, step: 1, required: true }),
-    number("overlap", "Share that one person more answers", "Drawn at random, while several people are at work: it shows how good answers are.", "0.05", { min: 0, max: 1, required: true }),
+    number("overlap", "Share that a second person answers too", "Drawn at random, while several people are at work: it shows how good answers are.", "0.05", { min: 0, max: 1, required: true }),
     choices("decide", "Which label the model learns", DECIDE, "majority"),
     choices("order", "Which question comes first", ORDERS, "oldest"),
     choices("mode", "When instances are decided", MODES, "live"),
