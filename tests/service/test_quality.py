@@ -10,7 +10,7 @@ import pytest
 from askwhen.errors import InputError
 from askwhen.service.domain import weighting
 from askwhen.service.domain.annotator_stats import WEEK
-from askwhen.service.domain.questions import is_overlap
+from askwhen.service.domain.questions import Question, is_overlap
 from askwhen.service.errors import ConflictError
 from askwhen.service.events.kinds import Disputed, Instance, Told
 from askwhen.service.events.settings import Settings, check_settings
@@ -49,6 +49,14 @@ def test_a_reviewer_counts_instead_of_others_and_never_for_their_own_answers():
         work.do(each)
     assert of(work, "ann")["labels"] == {"b": {"same": 0, "judged": 1}}
     assert of(work, "bob")["judged"] == 0
+    before = Question(**{name: getattr(work.closed[0], name) for name in Question.__struct_fields__})
+    before.disputed, before.reviewed = True, False
+    for each in work.commands.undo_review(0, "bob", before):
+        work.do(each)
+    assert [of(work, who)["labels"] for who in ("ann", "bob")] == [
+        {"b": {"same": 0, "judged": 1}},
+        {"a": {"same": 0, "judged": 1}},
+    ]
     alone = Annotation(questions=1, grace=0.0)
     alone.answer(0, "ann", "a")
     alone.later()

@@ -353,6 +353,8 @@ class QuestionState:
         question.reviewer = ""
         if fact.disputed or fact.reopened:
             question.closed = False
+        if fact.disputed:
+            self._judge(question, judgements(question, self.settings.within))
         if fact.reopened:
             self._uncount(question)
             self._schedule_expiry(question)
