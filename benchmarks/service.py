@@ -76,7 +76,7 @@ async def load(port: int, path: Any, seconds: float, body: Any) -> tuple[float, 
 BARE = """
 import asyncio, sys, uvicorn, msgspec
 from litestar import Litestar, Request, post
-from askwhen.service.runtime.group_commit import Commits
+from askwhen.service.runtime.group_commit import GroupCommit
 from askwhen.service.store import Event, open_store
 from typing import Any
 
@@ -94,7 +94,7 @@ async def insert(request: Request[Any, Any, Any], data: Raw) -> dict[str, int]:
     return {"seq": seq}
 
 async def start(app):
-    app.state.commits = Commits(open_store(sys.argv[1]), print)
+    app.state.commits = GroupCommit(open_store(sys.argv[1]), print)
 
 app = Litestar([insert], on_startup=[start], logging_config=None)
 uvicorn.run(app, port=int(sys.argv[2]), access_log=False, log_level="warning")

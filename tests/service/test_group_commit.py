@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -54,6 +55,22 @@ def test_what_comes_during_a_commit_goes_with_the_next():
         with pytest.raises(StoppingError):
             commits.add([event(4)])
         assert failures == []
+
+    run(play())
+
+
+def test_what_is_added_in_one_turn_of_the_loop_is_committed_together():
+    async def play():
+        store, failures = Slow(), []
+        store.gate.release(10)
+        commits = GroupCommit(store, failures.append)
+        for first in (1, 3):
+            done = commits.add([event(first)])
+            time.sleep(0.05)  # the thread could run now, and must not
+            assert commits.add([event(first + 1)]) is done
+            await done
+        await commits.close()
+        assert store.batches == [[1, 2], [3, 4]]
 
     run(play())
 

@@ -1,6 +1,7 @@
 """Group commit: everything that arrives during one commit is written by the next one, in one transaction.
 
-The event loop adds to a list; one thread takes the whole list and commits it. An error is final: the thread ends, every
+The event loop adds to a list; one thread takes the whole list and commits it. The thread is woken once the loop has
+handled all requests of the same turn, so that they share a commit. An error is final: the thread ends, every
 waiting request fails, and the owner of the commits stops the process. There is no second try: after a failed fsync the
 pages may be marked clean, and a second fsync would "succeed" without writing them.
 """
@@ -41,7 +42,7 @@ class GroupCommit:
         self._committing: asyncio.Future[None] | None = None
         self._committing_events: list[Event] = []
         self._lock = threading.Condition()
-        self._closed = False
+        self._closed = self._wakes_soon = self._woken = False
         self.error: BaseException | None = None
         self.started: float | None = None
         self.times = Histogram()
@@ -62,8 +63,17 @@ class GroupCommit:
             if snapshot is not None:
                 self._snapshots.append(snapshot)
             self._changes.extend(changes)
-            self._lock.notify()
+            if not self._wakes_soon:
+                self._wakes_soon = True
+                self._loop.call_soon(self._wake)
             return self._batch
+
+    def _wake(self) -> None:
+        """Wake the thread that commits, after what was added in one turn of the event loop."""
+        self._wakes_soon = False
+        with self._lock:
+            self._woken = True
+            self._lock.notify()
 
     async def settled(self) -> None:
         """Wait until everything that was added so far is on disk."""
@@ -92,10 +102,13 @@ class GroupCommit:
     def _work(self) -> None:
         while True:
             with self._lock:
-                while not (self._waits or self._closed):
+                while not (self._woken or self._closed):
                     self._lock.wait()
+                self._woken = False
                 if not self._waits:
-                    return
+                    if self._closed:
+                        return
+                    continue
                 events, snapshots, changes, batch = self._events, self._snapshots, self._changes, self._batch
                 self._events, self._snapshots, self._changes = [], [], []
                 self._batch = self._loop.create_future()
