@@ -1,12 +1,15 @@
 """The folder of compiled steps, damaged, unwritable or full: everything goes on, and a warning says so once."""
 
+import gc
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 
+import numba
 import pytest
+from numba.core.caching import NullCache
 
 import askwhen
 from askwhen.compiled import steps
@@ -128,3 +131,29 @@ def test_a_finished_folder_is_read_only_where_nobody_else_could_have_filled_it(t
         assert steps._is_finished(tmp_path) is is_read
     os.chown(tmp_path, 0, 0)
     assert steps._is_finished(tmp_path / "nowhere") is False
+
+
+def test_reference_cycles_are_not_searched_for_while_compiling():
+    @steps.entry
+    def doubled(x):
+        return 2 * x
+
+    doubled._cache = NullCache()  # an earlier run would have stored it
+    before = []
+
+    def note(phase, about):
+        before.append(not doubled.signatures)
+
+    gc.callbacks.append(note)
+    try:
+        doubled.compile((numba.types.float64,))
+    finally:
+        gc.callbacks.remove(note)
+    assert not any(before)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        assert doubled(2) == 4
+        assert not gc.isenabled()  # as the caller wants it
+    finally:
+        gc.enable()
