@@ -3,10 +3,29 @@
 import os
 import shutil
 import sys
+import tempfile
 
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests already fill the cores; threads of matrices would only spin
+
+MEMORY, ROOM = "/dev/shm", 4 << 30
+
+
+def _has_room(folder):
+    """Whether files of tests fit here, and programs may be run from here."""
+    try:
+        about = os.statvfs(folder)
+    except OSError:
+        return False
+    return about.f_bavail * about.f_frsize >= ROOM and not about.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
+
+
+# Thousands of databases are synced to the disk by what is tested: half of the time was spent waiting for it. What must
+# survive an end is lost neither in memory nor on a disk by a process that is killed; tests of a loss of power and of
+# errors of the disk make their own.
+if "TMPDIR" not in os.environ and _has_room(MEMORY):
+    os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
 
 collect_ignore = ["docs/conf.py", "docs/examples"]  # settings of the site, and what the gallery writes there
 
