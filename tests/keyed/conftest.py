@@ -3,7 +3,7 @@
 import pytest
 
 from tests import ray_cluster
-from tests.keyed.servers import Postgres, Redis
+from tests.keyed.servers import Kafka, Postgres, Redis
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +22,13 @@ def database(postgresql):
 @pytest.fixture(scope="session")
 def redis_server():
     running = Redis()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def kafka():
+    running = Kafka()
     yield running
     running.close()
 

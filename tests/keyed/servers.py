@@ -1,4 +1,4 @@
-"""A real PostgreSQL and a real Redis, as Debian has them, on loopback and in folders of their own."""
+"""A real PostgreSQL, a real Redis and librdkafka's own brokers, on loopback and in folders of their own."""
 
 import contextlib
 import os
@@ -7,9 +7,11 @@ import pwd
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
+import confluent_kafka
 import psycopg
 import pytest
 import redis
@@ -91,3 +93,59 @@ class Redis:
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+BROKERS = """
+import sys
+from confluent_kafka import Producer
+client = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 3, "log_level": 0})
+print(",".join(f"{each.host}:{each.port}" for each in client.list_topics().brokers.values()), flush=True)
+sys.stdin.read()
+"""
+
+
+class Kafka:
+    """Three brokers of librdkafka in a process of their own; each topic has four partitions, of 5 MB each at most."""
+
+    def __init__(self):
+        command = [sys.executable, "-c", BROKERS]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.brokers, self.made = self.process.stdout.readline().strip(), 0
+        self.producer = confluent_kafka.Producer({"bootstrap.servers": self.brokers, "log_level": 0})
+
+    def address(self, topic, **options):
+        more = "&".join(f"{name}={value}" for name, value in options.items())
+        return f"kafka://{self.brokers}/{topic}" + (f"?{more}" if more else "")
+
+    def topic(self):
+        """A new topic."""
+        self.made += 1
+        name = f"topic-{self.made}"
+        while not self.producer.list_topics(name, timeout=30).topics[name].partitions:  # a producer makes what it names
+            time.sleep(0.05)
+        return name
+
+    def put(self, topic, partition, values, keys=None, times=None):
+        """Add messages to a partition."""
+        for i, value in enumerate(values):
+            more = {} if times is None else {"timestamp": times[i]}
+            self.producer.produce(topic, value, None if keys is None else keys[i], partition, **more)
+        assert self.producer.flush(30) == 0
+
+    def messages(self, topic, partition):
+        """All messages of a partition."""
+        config = {"group.id": "tests", "enable.partition.eof": True, "auto.offset.reset": "earliest", "log_level": 0}
+        reader = confluent_kafka.Consumer({"bootstrap.servers": self.brokers, **config})
+        reader.assign([confluent_kafka.TopicPartition(topic, partition, 0)])
+        found = []
+        while True:
+            for message in reader.consume(1000, 0.05):  # it waits for all of them
+                if message.error() is not None:
+                    assert message.error().code() == confluent_kafka.KafkaError._PARTITION_EOF, message.error()
+                    reader.close()
+                    return found
+                found.append(message)
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate()

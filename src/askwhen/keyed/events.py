@@ -77,6 +77,8 @@ class EventBatch(NamedTuple):
     """Instances as they came, where they have named values; what people are shown."""
     advice: list[dict[str, Any] | None] | None = None
     """What advisers say; None where no event has any."""
+    texts: Sequence[bytes | None] | None = None
+    """Events as they were written, where they are texts."""
 
 
 def empty_batch() -> EventBatch:
@@ -103,40 +105,68 @@ class NamedEventLine(EventLine, gc=False):
     x: dict[str, Any] | None = None  # type: ignore[assignment]
 
 
-_LINES = msgspec.json.Decoder(EventLine)
-_NAMED_LINES = msgspec.json.Decoder(NamedEventLine)
+class _KeyedByMessage(EventLine, gc=False):
+    """An event of a message whose own key counts where the text has none."""
+
+    key: str | None = None  # type: ignore[assignment]
+
+
+class _NamedKeyedByMessage(NamedEventLine, gc=False):
+    """The same, with named values."""
+
+    key: str | None = None  # type: ignore[assignment]
+
+
+_DECODERS = {kind: msgspec.json.Decoder(kind) for kind in (EventLine, NamedEventLine)}
+_MESSAGES = {
+    EventLine: msgspec.json.Decoder(_KeyedByMessage),
+    NamedEventLine: msgspec.json.Decoder(_NamedKeyedByMessage),
+}
 _NO_LINE = EventLine("")
 _COLUMNS: Any = attrgetter(*EventLine.__struct_fields__)
 
 
 def parse_lines(content: bytes, spec: SamplerSpec) -> EventBatch:
     """The events of whole lines of NDJSON; each line is one event or one refusal."""
-    texts = [text for text in content.split(b"\n") if text.strip()]
-    decoder = _decoder(spec)
-    try:  # one by one: decode_lines accepts two objects on one line
-        return _with_hints(to_batch(list(map(decoder.decode, texts)), spec), texts)
-    except (msgspec.MsgspecError, UnicodeDecodeError):  # find out which ones, and refuse only those
-        return parse_texts(texts, spec)
+    return parse_texts([text for text in content.split(b"\n") if text.strip()], spec)
 
 
-def _decoder(spec: SamplerSpec) -> Any:
-    return _LINES if spec.schema is None else _NAMED_LINES
-
-
-def parse_texts(texts: Sequence[bytes | None], spec: SamplerSpec) -> EventBatch:
-    """The events of texts, one each; None is refused."""
-    lines: list[EventLine] = []
+def parse_texts(
+    texts: Sequence[bytes | None], spec: SamplerSpec, keys: Sequence[str | None] | None = None
+) -> EventBatch:
+    """The events of texts, one each; None is refused. ``keys`` are those of messages, for texts without one."""
+    kind = EventLine if spec.schema is None else NamedEventLine
+    decoder: Any = _DECODERS[kind] if keys is None else _MESSAGES[kind]
     wrong: dict[int, str] = {}
-    decoder = _decoder(spec)
-    for text in texts:
-        try:
-            lines.append(decoder.decode(b"" if text is None else text))
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            wrong[len(lines)] = (
-                f"this is not an event: {error}{_hint_at('key', text) if _NO_KEY in str(error) else ''}."
-            )
-            lines.append(_NO_LINE)
-    return _with_hints(to_batch(lines, spec, wrong), texts)
+    try:  # one by one: decode_lines accepts two objects on one line
+        lines: list[EventLine] = list(map(decoder.decode, texts))
+    except (msgspec.MsgspecError, UnicodeDecodeError, TypeError):  # find out which ones, and refuse only those
+        lines = [_decoded(decoder, text, i, wrong) for i, text in enumerate(texts)]
+    if keys is not None:
+        _take_keys(lines, keys, wrong)
+    return _with_hints(to_batch(lines, spec, wrong), texts)._replace(texts=texts)
+
+
+def _decoded(decoder: Any, text: bytes | None, i: int, wrong: dict[int, str]) -> EventLine:
+    """The event of a text; one that is refused has its reason in ``wrong``."""
+    try:
+        found: EventLine = decoder.decode(b"" if text is None else text)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        wrong[i] = f"this is not an event: {error}{_hint_at('key', text) if _NO_KEY in str(error) else ''}."
+        return _NO_LINE
+    return found
+
+
+def _take_keys(lines: list[EventLine], keys: Sequence[str | None], wrong: dict[int, str]) -> None:
+    """Give events without a key that of their message, in place."""
+    for i, line in enumerate(lines):
+        if line is _NO_LINE:
+            lines[i] = EventLine(keys[i] or "")
+        elif line.key is None:
+            key = keys[i]
+            line.key = key or ""
+            if key is None:
+                wrong[i] = "this is not an event: neither the object nor its message has a `key`."
 
 
 def _with_hints(batch: EventBatch, texts: Sequence[bytes | None]) -> EventBatch:

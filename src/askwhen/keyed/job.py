@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from .. import encoders
-from ..errors import InputError
+from ..errors import AskwhenError, InputError
 from ..system.extras import needs_extra
 from .logs.folder import FolderLog, FolderSink
 from .logs.protocols import DecisionSink, EventLog
+from .logs.starts import check_start
 from .sampler_spec import SamplerSpec
 from .stores.records import Counts, KeyedStore
 from .worker import PartitionWorker
 
 _PAUSE = 0.2
+LOOK_AGAIN = 10.0
+"""Seconds between two looks for new partitions."""
 _REDIS = ("redis://", "rediss://", "unix://")
+_KAFKA = "kafka://"
+_LOGS = "a log is a directory, redis://... or kafka://..."
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class Job:
     follow: bool
     questions: str | None = None
     token: str | None = None
+    start: str | None = None
 
     def written(self) -> str:
         """As JSON."""
@@ -44,8 +51,17 @@ class Job:
         return cls(**json.loads(text))
 
 
-def open_log(address: str) -> EventLog:
-    """The log at an address: a directory, or Redis."""
+def open_log(address: str, start: str | None = None) -> EventLog:
+    """The log at an address; ``start`` is where to begin without a stored offset, and where one has expired."""
+    if start is not None:
+        check_start(start)
+    if address.startswith(_KAFKA):
+        with needs_extra("kafka", "a log in Kafka", "keyed"):
+            from .logs.kafka_topics import KafkaLog
+
+        return KafkaLog(address, start)
+    if start is not None:
+        raise InputError("--from (start=) is for Kafka; other logs are read from their beginnings.", owner="keyed")
     if address.startswith(_REDIS):
         with needs_extra("keyed", "a log in Redis", "keyed"):
             from .logs.redis_streams import RedisLog
@@ -55,7 +71,12 @@ def open_log(address: str) -> EventLog:
 
 
 def open_sink(address: str) -> DecisionSink:
-    """The output log at an address: a directory, or Redis."""
+    """The output log at an address: a directory, Redis, or Kafka."""
+    if address.startswith(_KAFKA):
+        with needs_extra("kafka", "a log in Kafka", "keyed"):
+            from .logs.kafka_decisions import KafkaSink
+
+        return KafkaSink(address)
     if address.startswith(_REDIS):
         with needs_extra("keyed", "a log in Redis", "keyed"):
             from .logs.redis_streams import RedisSink
@@ -65,8 +86,8 @@ def open_sink(address: str) -> DecisionSink:
 
 
 def _folder(address: str) -> str:
-    if "://" in address:
-        raise InputError(f"a log is a directory or redis://..., got {address!r}.", owner="keyed")
+    if "://" in address:  # what comes after a question mark may be a secret
+        raise InputError(f"{_LOGS}, got {address.partition('?')[0]!r}.", owner="keyed")
     return address
 
 
@@ -90,7 +111,7 @@ def claim_worker(job: Job, partition: str) -> PartitionWorker:
     spec = SamplerSpec.read(job.kind)
     if spec.schema is not None and spec.schema.encoder is not None:
         encoders.find(spec.schema.encoder._asdict())  # refuses now what would refuse every event
-    reader = open_log(job.source).reader(partition, spec)
+    reader = open_log(job.source, job.start).reader(partition, spec)
     store = open_store(job.store).claim(partition, job.kind)
     sink = None if job.out is None else open_sink(job.out)
     if job.questions is not None:
@@ -103,10 +124,35 @@ def claim_worker(job: Job, partition: str) -> PartitionWorker:
     return PartitionWorker(partition, reader, store, spec, cache=job.cache, batch=job.batch, sink=sink, shows=shows)
 
 
-def play_partitions(job: Job, partitions: Sequence[str], on_commit: Callable[[str, int], None]) -> None:
+class NewPartitions:
+    """Finds partitions that a log has got since, at most every ten seconds, where the job follows it."""
+
+    def __init__(self, job: Job, log: EventLog, known: Sequence[str]) -> None:
+        self._follows, self._log, self._known = job.follow, log, set(known)
+        self._looked = time.monotonic()
+
+    def find(self) -> list[str]:
+        """The names of new partitions, each of them once."""
+        if not self._follows or time.monotonic() - self._looked < LOOK_AGAIN:
+            return []
+        self._looked = time.monotonic()
+        with contextlib.suppress(AskwhenError):  # the readers tell if the log cannot be read
+            found = [name for name in self._log.partitions() if name not in self._known]
+            self._known.update(found)
+            return found
+        return []
+
+
+def play_partitions(
+    job: Job,
+    partitions: Sequence[str],
+    on_commit: Callable[[str, int], None],
+    new: NewPartitions | None = None,
+) -> None:
     """Play partitions in turns, to their ends, or without end if the job follows them.
 
-    ``on_commit`` is called with the name of a partition and the number of its events that were committed just now.
+    ``on_commit`` is called with the name of a partition and the number of its events that were committed just now;
+    ``new`` finds further partitions.
     """
     share = replace(job, cache=max(job.cache // len(partitions), 1))
     workers = {partition: claim_worker(share, partition) for partition in partitions}
@@ -120,6 +166,7 @@ def play_partitions(job: Job, partitions: Sequence[str], on_commit: Callable[[st
                     on_commit(partition, events)
             if not done and not job.follow:
                 return
+            workers |= {partition: claim_worker(share, partition) for partition in (new.find() if new else ())}
             if not done:
                 time.sleep(_PAUSE)
     finally:

@@ -17,12 +17,14 @@ from typing import Any
 
 from ..errors import AskwhenError, InputError
 from .errors import CutOffError, StoreError
-from .job import Job
+from .job import Job, NewPartitions
 
 ProgressCallback = Callable[[int, str], None]
 """Called with the number of events committed so far, and the partition of the last ones."""
 
 _MOST_DEATHS = 100
+_PAUSE = 1.0
+"""Seconds after which new partitions are looked for where nothing else happens."""
 _ERRORS = {each.__name__: each for each in (InputError, CutOffError, StoreError)}
 
 
@@ -63,15 +65,29 @@ _Message = tuple[_WorkerProcess, dict[str, Any] | None]
 """A message of a worker process, or None when its output has ended."""
 
 
-def run(job: Job, partitions: Sequence[str], workers: int, watch: ProgressCallback | None = None) -> int:
-    """Play all partitions with so many processes; the number of processes that died and were started again."""
+def run(
+    job: Job,
+    partitions: Sequence[str],
+    workers: int,
+    watch: ProgressCallback | None = None,
+    new: NewPartitions | None = None,
+) -> int:
+    """Play all partitions with so many processes; the number of processes that died and were started again.
+
+    New partitions that are found together get one more process.
+    """
     messages: queue.Queue[_Message] = queue.Queue()
     shares = [list(partitions[first::workers]) for first in range(min(workers, len(partitions)))]
     running = [_WorkerProcess(job, share, messages) for share in shares]
     done = deaths = 0
     try:
         while running:
-            worker, facts = messages.get()
+            try:
+                worker, facts = messages.get(timeout=None if new is None else _PAUSE)
+            except queue.Empty:
+                worker, facts = running[0], {}
+            if new is not None and (found := new.find()):
+                running.append(_WorkerProcess(job, found, messages))
             if facts is None:
                 running.remove(worker)
                 worker.end()
@@ -88,7 +104,7 @@ def run(job: Job, partitions: Sequence[str], workers: int, watch: ProgressCallba
                 done += facts["events"]
                 if watch is not None:
                     watch(done, facts["partition"])
-            else:
+            elif "done" in facts:
                 worker.ended = True
     finally:
         for worker in running:

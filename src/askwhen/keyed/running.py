@@ -16,7 +16,7 @@ from ..system.extras import needs_extra
 from ..validation import check_count, check_flag
 from . import local_processes
 from .errors import damaged
-from .job import Job, open_log, open_sink, open_store, play_partitions, total_counts
+from .job import Job, NewPartitions, open_log, open_sink, open_store, play_partitions, total_counts
 from .local_processes import ProgressCallback
 from .logs.protocols import EventLog
 from .sampler_pool import SamplerPool
@@ -64,6 +64,7 @@ def run(
     follow: bool = False,
     questions: str | None = None,
     token: str | None = None,
+    start: str | None = None,
     watch: ProgressCallback | None = None,
 ) -> Played:
     r"""Play a partitioned log of events, with a sampler for each key.
@@ -73,14 +74,15 @@ def run(
     Parameters
     ----------
     source : str
-        The log: a directory of partitions, or ``redis://host:6379/0?streams=clicks:`` for streams with this prefix.
+        The log: a directory of partitions, ``redis://host:6379/0?streams=clicks:`` for streams with this prefix, or a
+        topic, ``kafka://host:9092/clicks``, with ``?answers=TOPIC`` for a second one, of answers.
     store : str
         A directory, for an SQLite file of each partition, or ``postgresql://...`` for workers on several machines.
     sampler : Sampler
         A new one with a seed: every key gets a sampler like it, whose seed is derived from this one's and the key. One
         with a ``schema`` takes events whose x has named values, ``{"price": 2.5, "city": "Rome"}``.
     out : str, optional
-        An output log for decisions, a directory or Redis; without one, they stay in the store.
+        An output log for decisions, a directory, Redis or Kafka; without one, they stay in the store.
     workers : int, default 0
         Number of worker processes; 0 works in this process.
     cluster : str, optional
@@ -103,6 +105,10 @@ def run(
         log: at the start, and with ``follow`` as they arrive.
     token : str, optional
         A producer's token for that service.
+    start : str, optional
+        Where to begin to read a partition of Kafka that has no stored offset, or whose offset has expired: "earliest",
+        "latest", or a time as in "2026-01-31T12:00:00Z". By default the first is read from its beginning, and the
+        second stops the work.
     watch : callable, optional
         Called with the number of events committed so far, and the partition of the last ones.
 
@@ -125,14 +131,14 @@ def run(
         check_count("keyed", "workers", workers)
     source, store, out = os.fspath(source), os.fspath(store), None if out is None else os.fspath(out)
     spec = SamplerSpec.of(sampler, features, sparse).as_stored(open_store(store).kind())
-    job = Job(source, store, out, spec.written(), int(cache), int(batch), bool(follow), questions, token)
-    log = open_log(source)
+    job = Job(source, store, out, spec.written(), int(cache), int(batch), bool(follow), questions, token, start)
+    log = open_log(source, start)
     partitions = log.partitions()
     if out is not None:
         open_sink(out).close()  # refuses a wrong address before anything is claimed
     _check_disjoint(source=source, store=store, out=out)
     with _importing_answers(job, spec, log):
-        deaths = _play(job, partitions, int(workers), cluster, watch)
+        deaths = _play(job, log, partitions, int(workers), cluster, watch)
     return Played(total_counts(job, partitions), partitions, deaths)
 
 
@@ -142,17 +148,33 @@ def _check_disjoint(**given: str | None) -> None:
     for one, other in itertools.permutations(folders, 2):
         if folders[one].is_relative_to(folders[other]):
             raise InputError(f"{one} is {given[one]}, which is in {other}, {given[other]}.", owner="keyed")
+    source, out = given["source"] or "", given["out"] or ""
+    if "://" in source and _topic(source) == _topic(out):
+        raise InputError("out is the log that is read: decisions would be taken for events.", owner="keyed")
 
 
-def _play(job: Job, partitions: list[str], workers: int, cluster: str | None, watch: ProgressCallback | None) -> int:
+def _topic(address: str) -> str:
+    """An address without configuration, except that streams of Redis are named there."""
+    return address if address.startswith(("redis", "unix")) else address.partition("?")[0]
+
+
+def _play(
+    job: Job,
+    log: EventLog,
+    partitions: list[str],
+    workers: int,
+    cluster: str | None,
+    watch: ProgressCallback | None,
+) -> int:
     """Play all partitions, here or elsewhere; the number of workers that died."""
     if cluster is not None:
         from . import actors
 
         return actors.run(job, partitions, workers or 1, cluster, watch)
+    new = NewPartitions(job, log, partitions) if job.follow else None
     if workers:
-        return local_processes.run(job, partitions, workers, watch)
-    play_partitions(job, partitions, _counting(watch))
+        return local_processes.run(job, partitions, workers, watch, new)
+    play_partitions(job, partitions, _counting(watch), new)
     return 0
 
 

@@ -31,7 +31,7 @@ from .decisions import read
 from .errors import StoreError
 from .logs.protocols import DecisionSink, EventLog
 from .sampler_spec import SamplerSpec
-from .stores.records import KeyedStore
+from .stores.records import Counts, KeyedStore
 
 _ATTEMPTS = 7
 """Attempts before a service counts as away: about six seconds."""
@@ -138,9 +138,14 @@ class QuestionSink:
     def __init__(self, address: str, token: str | None, out: DecisionSink, patient: bool = False) -> None:
         self._service, self._out = LabellingStream(address, token, patient), out
 
-    def begin(self, partition: str, events: int) -> None:
-        """Refuse an output log that belongs to another store; this store has seen so many events."""
-        self._out.begin(partition, events)
+    @property
+    def keeps_refused(self) -> bool:
+        """Whether refusals include the texts of the events."""
+        return self._out.keeps_refused
+
+    def begin(self, partition: str, counts: Counts, waiting: int) -> None:
+        """Refuse an output log that belongs to another store."""
+        self._out.begin(partition, counts, waiting)
 
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided; writing it again changes nothing."""

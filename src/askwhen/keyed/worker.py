@@ -73,9 +73,11 @@ class PartitionWorker:
         self._d = store.features if store.features is not None else spec.features
         self._published = 0
         self._next_batch = min(batch, _FIRST_BATCH)
+        self._keeps_refused = sink is not None and sink.keeps_refused
         if sink is not None:
-            sink.begin(partition, store.counts.events)
-            for first, body in store.decisions():  # of a commit whose worker was killed before it published them
+            waiting = store.decisions()  # of a commit whose worker was killed before it published them
+            sink.begin(partition, store.counts, sum(body.count(b"\n") for _, body in waiting))
+            for first, body in waiting:
                 self._publish(sink, first, body)
 
     def step(self) -> int:
@@ -95,6 +97,8 @@ class PartitionWorker:
         store = self._store
         batch, position = self._reader.read(store.position, self._next_batch)
         if not batch.keys:
+            if position != store.position:  # past what is not for readers, or to where the log is to be read from
+                store.commit(Commit(position, store.counts, self._d, [], store.counts.events, b"", self._published))
             return 0
         decisions, counts, changed = self._play(batch)
         if store.counts.events == 0:
@@ -137,7 +141,7 @@ class PartitionWorker:
         cache = self._opened_cache(batch)
         first = self._store.counts.events
         if cache is None:  # no instance has come yet, so that there is no question to answer
-            return _all_refused(batch, first)
+            return _all_refused(batch, first, self._keeps_refused)
         events = defaultdict[str, list[Any]](list)
         for key, event in zip(batch.keys, zip(range(len(batch.keys)), *batch[1:6], strict=True), strict=True):
             events[key].append(event)
@@ -145,6 +149,7 @@ class PartitionWorker:
         changed: list[tuple[str, bytes]] = []
         shape = None if self._spec.sparse else (self._d,)
         shows, advice = self._shows, batch.advice
+        texts = batch.texts if self._keeps_refused else None
         timeless = not self._spec.needs_time
         instances = questions = answers = unsolicited = forgotten = refused = 0
         for key, held in cache.visit(list(events)):
@@ -179,7 +184,9 @@ class PartitionWorker:
                     is_changed = True
                 except AskwhenError as error:
                     refused += 1
-                    decisions[i] = DecisionLine(key, id=name, refused=error.sentence, event=first + i)
+                    decisions[i] = refusal = DecisionLine(key, id=name, refused=error.sentence, event=first + i)
+                    if texts is not None:
+                        refusal.given = texts[i]
                     if held.engine.learner is None:
                         held = cache.replace_playing(key)
             if is_changed:
@@ -188,11 +195,14 @@ class PartitionWorker:
         return [each for each in decisions if each is not None], counts, changed
 
 
-def _all_refused(batch: EventBatch, first: int) -> tuple[list[DecisionLine], Counts, list[tuple[str, bytes]]]:
+def _all_refused(
+    batch: EventBatch, first: int, keeps: bool
+) -> tuple[list[DecisionLine], Counts, list[tuple[str, bytes]]]:
     decisions = []
     for i, (key, x, name) in enumerate(zip(batch.keys, batch.instances, batch.ids, strict=True)):
         sentence = x.sentence if isinstance(x, Refusal) else "no instance came before this event."
-        decisions.append(DecisionLine(key, id=name, refused=sentence, event=first + i))
+        given = batch.texts[i] if keeps and batch.texts is not None else None
+        decisions.append(DecisionLine(key, id=name, refused=sentence, event=first + i, given=given))
     return decisions, Counts(events=len(decisions), refused=len(decisions)), []
 
 

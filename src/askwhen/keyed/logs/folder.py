@@ -18,6 +18,7 @@ from ..decisions import read
 from ..errors import damaged
 from ..events import LONGEST_EVENT, EventBatch, empty_batch, parse_lines
 from ..sampler_spec import SamplerSpec
+from ..stores.records import Counts
 from . import parquet
 
 LINES, TABLES = (".ndjson", ".jsonl"), (".parquet",)
@@ -199,12 +200,14 @@ class FolderSink:
     A file is written atomically and holds the decisions of one commit, so that writing it again changes nothing.
     """
 
+    keeps_refused = False
+
     def __init__(self, path: str) -> None:
         self._path = Path(path)
         if self._path.exists() and not self._path.is_dir():
             raise InputError(f"{path} is not a directory, which decisions need.", owner="keyed")
 
-    def begin(self, partition: str, events: int) -> None:
+    def begin(self, partition: str, counts: Counts, waiting: int) -> None:
         """Accept any directory: a file that is written again is the same."""
 
     def publish(self, partition: str, first: int, body: bytes) -> None:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ..events import EventBatch
 from ..sampler_spec import SamplerSpec
+from ..stores.records import Counts
 
 
 class PartitionReader(Protocol):
@@ -31,8 +32,15 @@ class EventLog(Protocol):
 class DecisionSink(Protocol):
     """An output log of decisions."""
 
-    def begin(self, partition: str, events: int) -> None:
-        """Refuse an output log that belongs to another store; this store has seen so many events."""
+    @property
+    def keeps_refused(self) -> bool:
+        """Whether refusals include the texts of the events."""
+
+    def begin(self, partition: str, counts: Counts, waiting: int) -> None:
+        """Refuse an output log that belongs to another store.
+
+        The store has seen events with these counts, and so many of its decisions will be published again.
+        """
 
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided; writing it again changes nothing."""

@@ -27,6 +27,7 @@ from ...errors import InputError
 from ..errors import StoreError, damaged
 from ..events import LONGEST_EVENT, EventBatch, empty_batch, parse_texts
 from ..sampler_spec import SamplerSpec
+from ..stores.records import Counts
 
 _AT_ONCE = 5_000
 _MOST_SUGGESTED = 10_000
@@ -196,15 +197,17 @@ def _id(numbers: tuple[int, int]) -> str:
 class RedisSink:
     """Streams of decisions."""
 
+    keeps_refused = False
+
     def __init__(self, address: str) -> None:
         self._redis, self._prefix = _opened(address)
         self._events = 0
 
-    def begin(self, partition: str, events: int) -> None:
+    def begin(self, partition: str, counts: Counts, waiting: int) -> None:
         """Refuse a stream that has ids above those of the events which the store has seen."""
-        self._events = events
+        self._events = counts.events
         with _redis_errors():
-            self._check_own(self._prefix + partition, self._info(self._prefix + partition), events)
+            self._check_own(self._prefix + partition, self._info(self._prefix + partition), counts.events)
 
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided."""
