@@ -87,12 +87,12 @@ def _rest_sparse(x: Any, first: int, n: int) -> Any:
 
 @row.of(DenseRows)
 def _row_dense(rows: Any, i: int) -> Any:
-    return rows.X[i]
+    return rows.X[np.uint64(i)]
 
 
 @row.of(SparseRows)
 def _row_sparse(rows: Any, i: int) -> Any:
-    return SparseRow(rows.data, rows.indices, rows.indptr[i], rows.indptr[i + 1])
+    return SparseRow(rows.data, rows.indices, rows.indptr[np.uint64(i)], rows.indptr[np.uint64(i + 1)])
 
 
 @size.of(np.ndarray)

@@ -32,6 +32,9 @@ from .instance_checks import as_numbers
 LARGEST_LABEL = 1e100
 
 _NUMBER = f"a number between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}"
+_PART = 1 << 14
+"""Number of labels that are checked at once."""
+
 _SOME = 12
 """Number of different labels that a message lists."""
 _GIVE = "give Sampler the pair, the positive label second, as labels="
@@ -133,11 +136,29 @@ def _of_arrays(labels: np.ndarray, pair: Pair) -> tuple[np.ndarray, Pair] | None
         return None
     codings = [pair] if pair.known == 2 else [Pair(False, True)] if labels.dtype.kind == "b" else [SIGNS, Pair(0, 1)]
     for coding in codings:
-        positive = labels == coding.positive
-        if (labels.dtype.kind != "b" or coding.allows(True)) and (positive | (labels == coding.negative)).all():
-            only_1 = pair.known != 2 and labels.dtype.kind != "b" and bool(positive.all())
-            return np.where(positive, 1.0, -1.0), _ONLY_1 if only_1 else coding
+        if (labels.dtype.kind != "b" or coding.allows(True)) and _holds(labels, coding.positive, coding.negative):
+            only_1 = pair.known != 2 and labels.dtype.kind != "b" and _holds(labels, coding.positive)
+            return _as_signs(labels, coding), _ONLY_1 if only_1 else coding
     return None
+
+
+def _holds(labels: np.ndarray, *values: Any) -> bool:
+    """Whether all labels are one of the values; a part at a time, which stays in the processor's first cache."""
+    for first in range(0, len(labels), _PART):
+        part = labels[first : first + _PART]
+        found = part == values[0]
+        for value in values[1:]:
+            found |= part == value
+        if not found.all():
+            return False
+    return True
+
+
+def _as_signs(labels: np.ndarray, pair: Pair) -> np.ndarray:
+    """Labels as -1.0 and +1.0; the array itself, which is only read, if it holds these already."""
+    if pair == SIGNS and labels.dtype == np.float64 and labels.flags.carray and labels.dtype.isnative:
+        return labels
+    return np.where(labels == pair.positive, 1.0, -1.0)
 
 
 def sign_of(owner: str, y: Any, pair: Pair) -> tuple[float, Pair]:

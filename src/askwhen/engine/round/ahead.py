@@ -77,7 +77,11 @@ def play_at(learner: Any, rows: Any, played: Any, first: int, last: int) -> Any:
     The thresholds of the draws are in ``played.probability``.
     """
     updates, largest = 0, 0.0
-    for i in range(first, last):
+    label, threshold = played.label[first:last], played.probability[first:last]
+    margin, prediction, queried = played.margin[first:last], played.prediction[first:last], played.queried[first:last]
+    updated, mistaken = played.updated[first:last], played.mistaken[first:last]
+    for k in range(last - first):
+        i = first + k
         x = row(rows, i)
         arrive(learner, i)
         m, norm2, status = score(learner, x)
@@ -87,22 +91,22 @@ def play_at(learner: Any, rows: Any, played: Any, first: int, last: int) -> Any:
             status = TOO_LARGE
         if status != SOUND:
             return i, int(status), updates, largest
-        y, asked = played.label[i], abs(m) < played.probability[i]
-        prediction = 1.0 if m > 0.0 else -1.0
-        mistaken = prediction != y
+        y, asked = label[k], abs(m) < threshold[k]
+        predicted = 1.0 if m > 0.0 else -1.0
+        is_wrong = predicted != y
         outcome = UNCHANGED
-        if asked and learns(learner, mistaken):
+        if asked and learns(learner, is_wrong):
             outcome = int(learn(learner, x, norm2, m, 0.0, y))
             if outcome == REFUSED:
                 return i, LABEL_REFUSED, updates, largest
             if outcome == UPDATED:
                 updates += 1
                 largest = max(largest, norm2)
-        played.margin[i] = m + 0.0  # -0.0 becomes 0.0
-        played.prediction[i] = prediction
-        played.queried[i] = asked
-        played.updated[i] = outcome == UPDATED
-        played.mistaken[i] = mistaken
+        margin[k] = m + 0.0  # -0.0 becomes 0.0
+        prediction[k] = predicted
+        queried[k] = asked
+        updated[k] = outcome == UPDATED
+        mistaken[k] = is_wrong
     return last, SOUND, updates, largest
 
 

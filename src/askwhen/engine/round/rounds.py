@@ -106,12 +106,16 @@ class Record(NamedTuple):
 
 
 def new_record(n: int, experts: int = 0, several: bool = False) -> Record:
-    """Arrays for the results of n rounds, cut out of one block: to allocate each would cost more than short runs do."""
-    block = np.zeros(29 * n, np.uint8)
+    """Arrays for the results of n rounds, cut out of one block: to allocate each would cost more than short runs do.
+
+    Only switches are set, to none: loops write everything else.
+    """
+    block = np.empty(29 * n, np.uint8)
     numbers = block[: 24 * n].view(np.float64).reshape(3, n)
     flags = block[24 * n :].reshape(5, n)
     coin, margin, chance = numbers
     queried, updated, mistaken, switched = (flags[i].view(np.bool_) for i in range(1, 5))
+    switched[:] = False
     prediction, mixture = flags[0].view(np.int8), np.zeros((n, experts))
     best = np.zeros(n if several else 0, np.int64)
     return Record(coin, margin, chance, prediction, queried, updated, mistaken, switched, mixture, best)

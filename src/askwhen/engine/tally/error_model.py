@@ -114,11 +114,13 @@ def note_margins(model: Any, p: Any, first: int, last: int, look: bool) -> None:
     if not math.isnan(p[first]):
         note_margin(model, p[first], 1.0, look)
     total, squares, n = model[SUM], model[SQUARES], model[COUNT]
-    for i in range(first + 1, last):
-        if abs(p[i]) < _LARGEST_MARGIN:  # not so for NaN
-            total += p[i]
-            squares += p[i] * p[i]
-            n += 1.0
+    others = p[first + 1 : last]
+    for i in range(len(others)):
+        counts = abs(others[i]) < _LARGEST_MARGIN  # not so for NaN
+        margin = others[i] if counts else -0.0  # which changes no sum, and takes no branch
+        total += margin
+        squares += margin * margin if counts else -0.0
+        n += 1.0 if counts else -0.0
     model[SUM], model[SQUARES], model[COUNT] = total, squares, n
 
 

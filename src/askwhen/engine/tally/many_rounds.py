@@ -12,12 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...betting import ERRORS, SMALLEST_COIN, place_of
+from ...betting import ERRORS, LEVELS, SMALLEST_COIN, place_of
 from ...compiled.frames import lend, new_frame
-from ...compiled.steps import borrow, entry, entry_point, step
+from ...compiled.scratch import scratch
+from ...compiled.steps import apart, borrow, entry, entry_point, step
+from ...linalg.vectors import clear
 from .error_model import (
     LABELS,
     learn_label,
+    level_of,
     looks_at,
     note_margins,
     rounds_to_look,
@@ -30,17 +33,27 @@ from .round_tally import (
     MISTAKES,
     RESIDUAL,
     ROUNDS,
+    UNOBSERVED,
     Tally,
     add_round,
+    cell_of,
     count_labelled,
     end_block,
-    learns_from,
     level_before,
+    note_cell,
     settle_round,
+    until_learnt,
 )
 
 NO_LEVELS = np.zeros(0, np.int8)
+
+_MANY = 8
+"""From so many unasked rounds in a row on, they are counted together."""
+
 _EXACT = 2.0**40
+_INEXACT = 1 << 40
+_PARTS = np.where(ERRORS % ERRORS[0] == 0.0, ERRORS / ERRORS[0], _INEXACT).astype(np.int64)
+"""The probability of a mistake of each level as a multiple of the first; some are no multiples."""
 
 
 class Rounds(NamedTuple):
@@ -129,32 +142,36 @@ def count_each(tally: Any, rounds: Any, first: int, end: int, place: int, blind:
 @step
 def all_certain(rounds: Any, first: int, last: int) -> Any:
     """Whether all of these rounds were asked about, with probability 1."""
-    found: Any = True
-    for i in range(first, last):
-        found &= rounds.queried[i] & (rounds.probability[i] == 1.0)
-    return found
+    P, queried = rounds.probability[first:last], rounds.queried[first:last]
+    others = 0
+    for i in range(len(P)):
+        others += 0 if queried[i] and P[i] == 1.0 else 1
+    return others == 0
+
+
+@step
+def is_multiple(total: float) -> Any:
+    """Whether multiples of ``ERRORS[0]``, a power of two, can be added to this sum in any order, with the same bits."""
+    parts = total / ERRORS[0]
+    return parts == math.floor(parts) and abs(parts) < _EXACT
 
 
 @step
 def are_multiples(fresh: Any) -> Any:
-    """Whether rounds that were certain to be asked about can be added to these sums in any order, with the same bits.
-
-    What they add is a multiple of ``ERRORS[0]``, which is a power of two.
-    """
+    """Whether rounds that were certain to be asked about can be added to these sums in any order."""
     found: Any = True
     for side in range(2):
-        for which in (EXPECTED, RESIDUAL):
-            parts = fresh[side, which] / ERRORS[0]
-            found &= (parts == math.floor(parts)) & (abs(parts) < _EXACT)
+        found &= is_multiple(fresh[side, EXPECTED]) & is_multiple(fresh[side, RESIDUAL])
     return found
 
 
 @step
 def count_certain(tally: Any, rounds: Any, first: int, last: int) -> None:
     """Count rounds that were certain to be asked about, and their labels, in place, after their margins."""
+    predicted, mistaken, margins = rounds.prediction[first:last], rounds.mistaken[first:last], rounds.margin[first:last]
     positive = wrong = false = 0
-    for i in range(first, last):
-        is_positive, is_wrong = rounds.prediction[i] > 0, rounds.mistaken[i]
+    for i in range(last - first):
+        is_positive, is_wrong = 1 if predicted[i] > 0 else 0, 1 if mistaken[i] else 0
         positive += is_positive
         wrong += is_wrong
         false += is_positive & is_wrong
@@ -162,11 +179,12 @@ def count_certain(tally: Any, rounds: Any, first: int, last: int) -> None:
     add_certain(tally.fresh[1], positive, false)
     n = int(tally.model[LABELS])
     tally.model[LABELS] += last - first
-    for i in range(first, last):
-        if learns_from(1.0, n + i - first):
-            learn_label(tally.model, rounds.margin[i], (rounds.prediction[i] > 0) != rounds.mistaken[i])
-        if len(rounds.levels) > 0:
-            rounds.levels[i] = 0
+    i = until_learnt(n)
+    while i < last - first:
+        learn_label(tally.model, margins[i], (predicted[i] > 0) != mistaken[i])
+        i += 1 + until_learnt(n + i + 1)
+    if len(rounds.levels) > 0:
+        clear(rounds.levels[first:last])
 
 
 @step
@@ -183,12 +201,67 @@ def add_certain(fresh: Any, n: int, wrong: int) -> None:
 @step
 def count_uncertain(tally: Any, rounds: Any, first: int, last: int) -> None:
     """Count rounds, and the labels among them that were asked for, in place, after their margins."""
-    for i in range(first, last):
-        P, raw = rounds.probability[i], rounds.margin[i]
-        positive, asked, place = rounds.prediction[i] > 0, rounds.queried[i], place_of(P)
-        level = level_before(tally, P, raw, positive)
-        add_round(tally, place, level, positive, asked, P >= SMALLEST_COIN)
-        if asked:
-            settle_round(tally, 1, P, raw, place, level, positive, rounds.mistaken[i])
-        if len(rounds.levels) > 0:
-            rounds.levels[i] = level
+    i = first
+    while i < last:
+        end = i
+        while end < last and not rounds.queried[end]:
+            end += 1
+        if end - i >= _MANY:
+            count_unasked(tally, rounds, i, end)
+        else:
+            end = min(end + 1, last)
+            for j in range(i, end):
+                count_one(tally, rounds, j)
+        i = end
+
+
+@step
+def count_one(tally: Any, rounds: Any, i: int) -> None:
+    """Count a round, and its label if it was asked for, in place, after its margin."""
+    P, raw = rounds.probability[i], rounds.margin[i]
+    positive, asked, place = rounds.prediction[i] > 0, rounds.queried[i], place_of(P)
+    level = level_before(tally, P, raw, positive)
+    add_round(tally, place, level, positive, asked, P >= SMALLEST_COIN)
+    if asked:
+        settle_round(tally, 1, P, raw, place, level, positive, rounds.mistaken[i])
+    if len(rounds.levels) > 0:
+        rounds.levels[i] = level
+
+
+@apart
+def count_unasked(tally: Any, rounds: Any, first: int, last: int) -> None:
+    """Count rounds that were not asked about, at most 64, in place, after their margins.
+
+    No answer between them changes the error model, so that the processor finds the cells of several at once.
+    """
+    P, raw, predicted = rounds.probability[first:last], rounds.margin[first:last], rounds.prediction[first:last]
+    model, limits, cells = tally.model, tally.limits, scratch()[: last - first]
+    positive = unobserved = false = parts = false_parts = 0
+    for i in range(len(P)):
+        is_positive, is_lost = predicted[i] > 0, 0 if P[i] >= SMALLEST_COIN else 1
+        level = level_of(model, limits, raw[i], is_positive)
+        level = level if (P[i] < 1.0) & (raw[i] == raw[i]) else 0
+        cells[i] = cell_of(place_of(P[i]), level, is_positive)
+        part = int((1 - is_lost) * _PARTS[level])
+        positive += 1 if is_positive else 0
+        unobserved += is_lost
+        parts += part
+        false += is_lost if is_positive else 0
+        false_parts += part if is_positive else 0
+    negative, other = tally.fresh[0], tally.fresh[1]
+    negative[ROUNDS] += len(P) - positive
+    negative[UNOBSERVED] += unobserved - false
+    other[ROUNDS] += positive
+    other[UNOBSERVED] += false
+    if parts < _INEXACT and is_multiple(negative[EXPECTED]) and is_multiple(other[EXPECTED]):
+        negative[EXPECTED] += (parts - false_parts) * ERRORS[0]
+        other[EXPECTED] += false_parts * ERRORS[0]
+    else:
+        for i in range(len(P)):
+            if P[i] >= SMALLEST_COIN:
+                tally.fresh[1 if predicted[i] > 0 else 0, EXPECTED] += ERRORS[cells[i] % LEVELS]
+    for i in range(len(cells)):
+        note_cell(tally, cells[i])
+    if len(rounds.levels) > 0:
+        for i in range(len(cells)):
+            rounds.levels[first + i] = cells[i] % LEVELS

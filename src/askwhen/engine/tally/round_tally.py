@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...betting import ERRORS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of
+from ...compiled.lanes import at, put
 from ...compiled.steps import apart, entry, step
 from ...contracts.learner import LARGEST_COUNT, is_sound
 from ...linalg.vectors import LARGEST, all_within, clear
@@ -211,24 +212,25 @@ def end_block(tally: Any) -> None:
         stratum[0] += fresh[ANSWERED]
         stratum[1] += fresh[FORGOTTEN]
         stratum[2] += fresh[RESIDUAL]
-        has_bets = take_logs(tally.carried[side], tally.product[side])
-        for w in range(len(steps)):  # a division takes as long as ten additions: one for each window is enough
-            slot = last // steps[w] % BLOCKS
-            add_all(tally.block_sums[w, slot], fresh)
-            if has_bets:
-                add_all(tally.block_logs[w, slot], tally.carried[side])
-        add_all(tally.sums[side], fresh)
-        clear(fresh)
-        if has_bets:
+        add_sums(tally.sums[side], fresh)
+    has_bets = take_logs(tally.carried[0], tally.product[0]), take_logs(tally.carried[1], tally.product[1])
+    for w in range(len(steps)):  # a division takes as long as ten additions: one for each window is enough
+        slot = last // steps[w] % BLOCKS
+        sums, logs, cells = tally.block_sums[w, slot], tally.block_logs[w, slot], tally.block_cells[w, slot]
+        for side in range(2):
+            add_sums(sums, tally.fresh[side])
+            if has_bets[side]:
+                add_all(logs, tally.carried[side])
+        for j in range(tally.count[2]):
+            cell = tally.touched[j]
+            cells[cell % CELLS] += tally.now[cell]
+    for side in range(2):
+        clear(tally.fresh[side])
+        if has_bets[side]:
             add_all(tally.logs[side], tally.carried[side])
             clear(tally.carried[side])
-    for w in range(len(steps)):
-        cells = tally.block_cells[w, last // steps[w] % BLOCKS]
-        for at in range(tally.count[2]):
-            cell = tally.touched[at]
-            cells[cell % CELLS] += tally.now[cell]
-    for at in range(tally.count[2]):
-        cell = tally.touched[at]
+    for j in range(tally.count[2]):
+        cell = tally.touched[j]
         tally.cells[cell // CELLS, cell % CELLS] += tally.now[cell]
         tally.now[cell] = 0
     tally.count[1], tally.count[2] = count, 0
@@ -250,15 +252,25 @@ def add_all(sums: Any, more: Any) -> None:
 
 
 @step
+def add_sums(sums: Any, more: Any) -> None:
+    """Add the eight sums of a block to others, in place."""
+    for first in range(0, _SUMS, 4):
+        i = np.uint64(first)
+        put(sums, i, at(sums, i) + at(more, i))
+
+
+@step
 def take_logs(carried: Any, product: Any) -> Any:
     """Move the logarithms of the products to ``carried``, in place; return whether any product was not 1."""
-    has_bets = False
-    for j in range(len(product)):
-        if product[j] != 1.0 or carried[j] != 0.0:
-            carried[j] += math.log(product[j])
-            product[j] = 1.0
-            has_bets = True
-    return has_bets
+    changed = 0
+    for j in range(len(product)):  # mostly none: a loop without branches finds that out at once
+        changed += 1 if (product[j] != 1.0) | (carried[j] != 0.0) else 0
+    if changed > 0:
+        for j in range(len(product)):
+            if product[j] != 1.0 or carried[j] != 0.0:
+                carried[j] += math.log(product[j])
+                product[j] = 1.0
+    return changed > 0
 
 
 @step
@@ -306,19 +318,29 @@ def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool,
 @step
 def add_round(tally: Any, place: int, level: int, positive: bool, asked: bool, observed: bool) -> None:
     """Add a round to the sums of the current block, in place."""
-    count, side = tally.count, 1 if positive else 0
-    fresh = tally.fresh[side]
+    fresh = tally.fresh[1 if positive else 0]
     fresh[ROUNDS] += 1.0
     if observed:
         fresh[EXPECTED] += ERRORS[level]
     else:
         fresh[UNOBSERVED] += 1.0
     if not asked:
-        cell = side * CELLS + place * LEVELS + level
-        if tally.now[cell] == 0:
-            tally.touched[count[2]] = cell
-            count[2] += 1
-        tally.now[cell] += 1
+        note_cell(tally, cell_of(place, level, positive))
+
+
+@step
+def cell_of(place: int, level: int, positive: bool) -> Any:
+    """The cell that counts unasked rounds of this place, level and side."""
+    return (CELLS if positive else 0) + place * LEVELS + level
+
+
+@step
+def note_cell(tally: Any, cell: int) -> None:
+    """Count an unasked round in its cell of the current block, in place."""
+    if tally.now[cell] == 0:
+        tally.touched[tally.count[2]] = cell
+        tally.count[2] += 1
+    tally.now[cell] += 1
 
 
 @step
@@ -341,7 +363,13 @@ def settle_round(
 @step
 def learns_from(P: float, n: int) -> Any:
     """Whether the error model learns a label that was asked for with this probability, after n labels."""
-    return P < 1.0 or n < _FIRST_LABELS or n & _SKIPPED_BITS == 0
+    return P < 1.0 or until_learnt(n) == 0
+
+
+@step
+def until_learnt(n: int) -> Any:
+    """Number of labels, after n that were certain to be asked for, before the next one that the error model learns."""
+    return 0 if n < _FIRST_LABELS else -n & _SKIPPED_BITS
 
 
 @step
