@@ -19,15 +19,19 @@ def rounds(n=1200, seed=0, **kinds):
         "by margin": 1.0 / (1.0 + np.abs(margin)),
         "stretches": np.where(np.arange(n) // 130 % 2 == 0, 1.0, rng.random(n)),
         "mixed": rng.choice([0.0, 0.05, 0.6, 1.0], n),
+        "seldom": np.where(rng.random(n) < 0.1, 0.0, 0.03),
+        "contrary": np.full(n, 0.2),
     }
     asked = {name: rng.random(n) < chance for name, chance in P.items()}
     wrong = rng.random(n) < np.minimum(0.5, np.exp(-np.abs(margin)))
     predicted = np.where(margin > 0.0, 1, -1).astype(np.int8)
-    return {name: (P[name], margin, predicted, asked[name], wrong) for name in P}
+    found = {name: (P[name], margin, predicted, asked[name], wrong) for name in P}
+    found["contrary"] = (P["contrary"], margin, -predicted, asked["contrary"], ~wrong)  # mistakes are expected
+    return found
 
 
 @pytest.mark.parametrize("windows", [(1_000, 5_000), (5,)], ids=["usual windows", "a tiny window"])
-@pytest.mark.parametrize("which", ["certain", "by margin", "stretches", "mixed"])
+@pytest.mark.parametrize("which", ["certain", "by margin", "stretches", "mixed", "seldom", "contrary"])
 def test_many_rounds_are_counted_as_one_by_one(which, windows):
     columns = rounds()[which]
     together, single, in_parts = (new_tally(windows) for _ in range(3))
