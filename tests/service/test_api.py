@@ -97,6 +97,33 @@ def test_clients_send_advice_as_the_library_takes_it(server):
     assert [each["counted"] for each in run(go())] == [True, False]
 
 
+def test_clients_make_groups_and_reserve_questions(server):
+    with aw.Client(server.url) as client:
+        client.set_group("night shift", ["ann", "bob"])
+        stream = client.create("shifts", algorithm="perceptron", seed=1, team=["@night shift"])
+        question = stream.ask([1.0, 2.0]).round
+        stream.act(question, "reserve", who=["bob"])
+        assert (stream.next("ann"), stream.next("cid")) == (None, None)
+        assert stream.next("bob")["question"] == question
+        client.away(4e9, "bob")
+        assert stream.next("bob") is None
+        assert client.people()["away"] == [{"name": "bob", "until": 4e9}]
+        client.away(None, "bob")
+
+    async def go():
+        async with aw.AsyncClient(server.url) as client:
+            await client.away(4e9)
+            found = await client.people()
+            await client.away(None)
+            await client.set_group("night shift", None)
+            return found, await client.people()
+
+    before, after = run(go())
+    assert before["groups"] == [{"name": "night shift", "members": ["ann", "bob"]}]
+    assert [each["name"] for each in before["away"]] == ["anonymous"]
+    assert after == {"groups": [], "away": []}
+
+
 def test_a_stream_is_made_listed_renamed_paused_and_archived(http):
     made = http.post("/v1/streams", json={"name": "one", "settings": {"labels": ["a", "b", "c"], "seed": 3}})
     assert (made.status_code, made.json()["settings"]["seed"]) == (201, 3)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from askwhen.service.use_cases import streams, tokens
+from askwhen.service.use_cases import people, streams, tokens
 from tests.service.coordinators import run, settings
 from tests.service.in_process import running
 
@@ -51,6 +51,35 @@ def is_allowed(needed, roles, is_for_all, is_for_this, path):
     if not of_stream and not is_for_all:
         return False
     return "admin" in roles or any(each <= roles for each in needed)
+
+
+@pytest.mark.parametrize("roles", [["annotator"], ["annotator", "producer"], ["reviewer"]])
+def test_who_only_annotates_sees_the_streams_that_they_are_given_and_no_others(tmp_path, roles):
+    async def go():
+        async with running(tmp_path / "log.db") as (coordinator, http):
+            await tokens.make(coordinator, "root", ["admin"], None, None)
+            await people.set_group(coordinator, "nurses", ["ann"], "root")
+            for name, team in (("ours", ["bob", "@nurses"]), ("theirs", ["bob"]), ("all", [])):
+                await streams.create(coordinator, name, settings(algorithm="perceptron", team=team))
+            secret, _ = await tokens.make(coordinator, "ann", roles, None, None)
+            headers = {"Authorization": f"Bearer {secret}"}
+            sees = ["all", "ours"] if roles == ["annotator"] else ["all", "ours", "theirs"]
+            assert [each["name"] for each in (await http.get("/v1/streams", headers=headers)).json()] == sees
+            metrics = (await http.get("/metrics", headers=headers)).text
+            assert ('stream="theirs"' in metrics) == ("theirs" in sees)
+            if roles != ["annotator"]:
+                return
+            for method, path in sorted(CALLS, key=order):
+                if "{name}" in path:
+                    address = re.sub(r"{\w+}", "0", path.replace("{name}", "theirs")) + NEEDED.get(path, "")
+                    body = {} if method in ("POST", "PATCH") else None
+                    reply = await http.request(method, address, headers=headers, json=body)
+                    is_annotators = CALLS[method, path] == "anybody" or frozenset({"annotator"}) in CALLS[method, path]
+                    assert reply.status_code in ((404,) if is_annotators else (403, 404)), (method, path, reply.text)
+                    if is_annotators:
+                        assert "there is no stream 'theirs'" in reply.json()["detail"]
+
+    run(go())
 
 
 def test_the_page_has_every_call_and_no_other(tmp_path):

@@ -35,6 +35,9 @@ VERSIONS = ["service-1", "service-2", "service-3", "service-4", "service-5"]
 
 UNRELEASED = {
     "unskipped",
+    "reserved",
+    "group set",
+    "went away",
     "review undone",
     "commented",
     "flagged",

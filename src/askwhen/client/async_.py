@@ -11,7 +11,7 @@ import httpx
 
 from .exchange import Attempts, HttpRequest, Reply, RetryPolicy, transport_errors_mapped
 from .messages import Decision, Label, auth_headers, in_batches, instance_body, parse_reply, rows_of
-from .stream_calls import Call, StreamCalls, T, create_stream, list_streams
+from .stream_calls import Call, StreamCalls, T, create_stream, list_people, list_streams, set_away, set_group
 
 
 class AsyncTransport:
@@ -88,6 +88,18 @@ class AsyncClient:
     async def streams(self) -> list[dict[str, Any]]:
         """All streams."""
         return await self._transport.call(list_streams())
+
+    async def people(self) -> dict[str, Any]:
+        """The ``groups`` with their members, and who is ``away`` until when."""
+        return await self._transport.call(list_people())
+
+    async def set_group(self, name: str, members: list[str] | None) -> None:
+        """Make a group of people, or give it other members; None removes it. Streams name it with an @ before it."""
+        await self._transport.call(set_group(name, members))
+
+    async def away(self, until: float | None, name: str | None = None) -> None:
+        """Be asked nothing in any stream until a time, in seconds since 1970; None is back. Admins may name others."""
+        await self._transport.call(set_away(until, name))
 
     async def create(self, name: str, **settings: Any) -> AsyncStream:
         """Make a stream."""
@@ -180,7 +192,7 @@ class AsyncStream:
         return await self._call(self._calls.next(annotator, key, device))
 
     async def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
-        """Do something else to a question: skip, undo, renew, release, review."""
+        """Do something else to a question: skip, undo, renew, release, review, reserve (for ``who``)."""
         return await self._call(self._calls.act(question, what, annotator, given))
 
     async def facts(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
+from urllib.parse import quote
 
 from ..data.schema import Schema
 from ..data.schema_json import to_json
@@ -45,6 +46,25 @@ def _unchanged(reply: Any) -> Any:
 def list_streams() -> Call[list[Facts]]:
     """All streams."""
     return _call("GET", "/v1/streams")
+
+
+def list_people() -> Call[Facts]:
+    """Groups, and who is away."""
+    return _call("GET", "/v1/people")
+
+
+def set_group(name: str, members: list[str] | None) -> Call[Any]:
+    """Make a group, or give it other members; without any list, remove it."""
+    if members is None:
+        return _call("DELETE", f"/v1/groups/{quote(name, safe='')}")
+    return _call("POST", "/v1/groups", json={"name": name, "members": members})
+
+
+def set_away(until: float | None, name: str | None) -> Call[None]:
+    """Be asked nothing until a time, oneself or another person."""
+    if name is None:
+        return _call("POST", "/v1/me/away", json={"until": until})
+    return _call("POST", "/v1/people/away", json={"name": name, "until": until})
 
 
 def create_stream(name: str, settings: Facts) -> Call[Facts]:

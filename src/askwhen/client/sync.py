@@ -11,7 +11,7 @@ import httpx
 
 from .exchange import Attempts, HttpRequest, Reply, RetryPolicy, transport_errors_mapped
 from .messages import Decision, Label, auth_headers, in_batches, instance_body, parse_reply, rows_of
-from .stream_calls import Call, StreamCalls, T, create_stream, list_streams
+from .stream_calls import Call, StreamCalls, T, create_stream, list_people, list_streams, set_away, set_group
 
 
 class SyncTransport:
@@ -107,6 +107,18 @@ class Client:
     def streams(self) -> list[dict[str, Any]]:
         """All streams."""
         return self._transport.call(list_streams())
+
+    def people(self) -> dict[str, Any]:
+        """The ``groups`` with their members, and who is ``away`` until when."""
+        return self._transport.call(list_people())
+
+    def set_group(self, name: str, members: list[str] | None) -> None:
+        """Make a group of people, or give it other members; None removes it. Streams name it with an @ before it."""
+        self._transport.call(set_group(name, members))
+
+    def away(self, until: float | None, name: str | None = None) -> None:
+        """Be asked nothing in any stream until a time, in seconds since 1970; None is back. Admins may name others."""
+        self._transport.call(set_away(until, name))
 
     def create(self, name: str, **settings: Any) -> Stream:
         """Make a stream; its settings are in the documentation of the service.
@@ -212,7 +224,7 @@ class Stream:
         return self._call(self._calls.next(annotator, key, device))
 
     def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
-        """Do something else to a question: skip, undo, renew, release, review."""
+        """Do something else to a question: skip, undo, renew, release, review, reserve (for ``who``)."""
         return self._call(self._calls.act(question, what, annotator, given))
 
     def facts(self) -> dict[str, Any]:

@@ -122,6 +122,20 @@ class Model:
         return [(classes[i], float(p)) for i, p in zip(margins.argmax(axis=1), shares, strict=True)]
 
     @property
+    def has_second(self) -> bool:
+        """Whether there is a label that is likely besides the prediction: of two labels, it is always the other one."""
+        return self.sampler.classes is not None and self.sampler.engine.classes is not None and not self.is_multi
+
+    def second(self, x: Any, prediction: str | None, advice: Advice | None = None) -> str | None:
+        """The most likely label of an instance besides the prediction."""
+        classes = self.sampler.classes or []
+        if len(classes) < 2:
+            return None
+        margins = self.sampler.margins(row_codec.stacked([x]), live=True, advice=self._columns([advice]))[0]
+        first, second = margins.argsort()[:-3:-1]
+        return str(classes[second] if classes[first] == prediction else classes[first])
+
+    @property
     def advisers(self) -> list[str]:
         """The advisers that the sampler has an account of."""
         return self.sampler.advisers or []
@@ -385,6 +399,8 @@ def warm(settings: Settings) -> None:
     for time in range(_MOST_WARMING):
         ask = model.ask(x, float(time), None, advice).ask
         if ask.query:
+            if settings.specialists and model.has_second:
+                model.second(x, None, advice)
             model.tell(ask.round, label)
             return
 

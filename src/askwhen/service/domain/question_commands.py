@@ -6,7 +6,7 @@ a store or a model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..errors import ConflictError
 from ..events.kinds import (
@@ -17,6 +17,7 @@ from ..events.kinds import (
     Forgotten,
     Leased,
     Released,
+    Reserved,
     Reviewed,
     ReviewUndone,
     Skipped,
@@ -24,12 +25,17 @@ from ..events.kinds import (
     Undone,
     Unskipped,
 )
+from ..events.settings import GROUP
+from .people import People
 from .question_state import QuestionState
 from .questions import DAY, DISPUTED, NO_LABEL, Answer, Question, decision
 from .weighting import weighted
 
 MOST_LEASES, MOST_DEVICES = 3, 3
 """Leases of one annotator on one device (the question shown and those fetched ahead), and number of devices."""
+
+FAIR = 10
+"""Every tenth question that an annotator gets is the oldest that they may answer, so that none waits for ever."""
 
 EXPIRED, UNSURE, ERASED = "it expired without an answer", "every annotator was unsure", "its contents were erased"
 
@@ -44,10 +50,12 @@ class QuestionCommands:
     ----------
     state : QuestionState
         What the facts are applied to; commands only read it.
+    people : People, optional
+        Groups, and who is away; without it there are none.
     """
 
-    def __init__(self, state: QuestionState) -> None:
-        self._state = state
+    def __init__(self, state: QuestionState, people: People | None = None) -> None:
+        self._state, self._people = state, People() if people is None else people
 
     def next(self, annotator: str, now: float, device: str = "") -> QuestionFact | None:
         """Lease the next question to an annotator; None where there is none.
@@ -58,6 +66,8 @@ class QuestionCommands:
         state = self._state
         until = now + state.settings.lease
         state.requeue_expired_leases(now)
+        if not self.is_in_team(annotator):
+            return None
         held = self._held(annotator, now)
         here = [each for each in held if state.open[each[1]].slots[each[2]].device == device]
         left = self.left(annotator, now)
@@ -68,17 +78,96 @@ class QuestionCommands:
             return round, Leased(slot, annotator, until, device)
         if len(held) >= MOST_LEASES * MOST_DEVICES:
             return None
-        for question in state.queued():
+        for question in self._queued(annotator, now):
             if question.is_for(annotator, now):
                 return question.round, Leased(question.slot_for(annotator, now, "next"), annotator, until, device)
         return None
 
+    def _queued(self, annotator: str, now: float) -> Iterator[Question]:
+        """Questions that an annotator may answer, in the order in which they get them."""
+        state, names = self._state, self._people.names_of(annotator)
+        if state.stored.given.get(annotator, 0) % FAIR == FAIR - 1:
+            return state.queued_oldest(names, now)
+        terms = state.settings.people.get(annotator)
+        return state.queued(names, (terms and terms.order) or state.settings.order, now)
+
+    def is_in_team(self, annotator: str) -> bool:
+        """Whether the stream is given to an annotator."""
+        return self._people.includes(self._state.settings.team, annotator)
+
+    def _check_may(self, question: Question, annotator: str, now: float, verb: str) -> None:
+        """Refuse a question that is for others, unless the annotator was given it before it was."""
+        slot = question.slot_of(annotator)
+        if slot is not None and question.slots[slot].is_held(now):
+            return
+        if not self.is_in_team(annotator):
+            raise ConflictError(f"this stream is not given to {annotator}.", owner=verb)
+        audience = self._state.audience(question)
+        if not audience.takes(self._people.names_of(annotator), now - question.opened):
+            raise ConflictError(f"this question is for {listed(audience.who)}, not for {annotator}.", owner=verb)
+
+    def is_away(self, annotator: str, now: float) -> bool:
+        """Whether an annotator is asked nothing now, in this stream or in all."""
+        terms = self._state.settings.people.get(annotator)
+        return self._people.is_away(annotator, now) or (terms is not None and terms.are_away(now))
+
+    def back(self, annotator: str, now: float) -> float | None:
+        """The end of an annotator's absence; None where they are there, or pause without an end."""
+        terms = self._state.settings.people.get(annotator)
+        if not self.is_away(annotator, now) or (terms is not None and terms.paused):
+            return None
+        return max((terms and terms.holiday) or 0.0, self._people.away.get(annotator, 0.0))
+
+    def waiting_for(self, annotator: str, now: float) -> int:
+        """Number of questions with an empty slot that are not for others alone."""
+        names, state = self._people.names_of(annotator), self._state
+        waiting = (each for each in state.open.values() if not each.is_full)
+        return sum(state.audience(each).takes(names, now - each.opened) for each in waiting)
+
+    def may_be_asked(self, annotator: str, now: float) -> bool:
+        """Whether an annotator may be asked anything now."""
+        return self.is_in_team(annotator) and self.left(annotator, now) != 0
+
+    def unanswerable(self, now: float) -> Iterator[tuple[Question, str]]:
+        """Open questions that no annotator can answer as things are, each with the reason."""
+        settings = self._state.settings
+        team = self._people.persons(settings.team) if settings.team else None
+        for question in self._state.open.values():
+            if question.disputed or question.free_slot(now) is None:
+                continue
+            audience = self._state.audience(question)
+            if audience.after is not None and team is None:
+                continue
+            is_for_others = audience.after is not None
+            able = set(team or ()) if is_for_others else self._people.persons(audience.who)
+            able = able if team is None else able & team
+            why = self._why_none(question, able, now)
+            if why:
+                yield question, f"for {'the team' if is_for_others else listed(audience.who)}: {why}"
+
+    def _why_none(self, question: Question, able: set[str], now: float) -> str:
+        """Why none of these people can answer a question; empty where one can."""
+        if not able:
+            return "it has no members"
+        done = {*question.skipped, *(each.annotator for each in question.answers)}
+        left = able - done
+        if not left:
+            return "all who may answer it have answered or skipped it"
+        return "" if any(not self.is_away(each, now) for each in left) else "all who may answer it are away"
+
+    def reserve(self, round: int, annotator: str, who: list[str]) -> QuestionFact:
+        """Ask only these people and groups, or everybody again."""
+        question = self._state.find(round)
+        if question.closed or question.is_full:
+            raise ConflictError("the question is not open any more, so it cannot be reserved.", owner="reserve")
+        return round, Reserved(annotator, who)
+
     def left(self, annotator: str, now: float) -> int | None:
         """Number of questions that an annotator may still answer now; None where they may answer all."""
         terms = self._state.settings.people.get(annotator)
-        if terms is None or terms.paused:
-            return None if terms is None else 0
-        if terms.quota is None:
+        if self.is_away(annotator, now):
+            return 0
+        if terms is None or terms.quota is None:
             return None
         person = self._state.stored.people.persons.get(annotator)
         return max(terms.quota - (0 if person is None else person.answers_since(now - DAY)), 0)
@@ -96,6 +185,7 @@ class QuestionCommands:
     def renew(self, round: int, annotator: str, now: float) -> QuestionFact:
         """Hold a slot longer."""
         question = self._state.find(round)
+        self._check_may(question, annotator, now, "renew")
         slot = question.slot_for(annotator, now, "renew")
         held = question.slots[slot]
         device = held.device if held.annotator == annotator else ""
@@ -114,6 +204,7 @@ class QuestionCommands:
     ) -> QuestionFact:
         """Fill a slot; without a label, the annotator is unsure."""
         question = self._state.find(round)
+        self._check_may(question, annotator, now, "answer")
         slot = question.slot_for(annotator, now, "answer")
         return round, Answered(slot, annotator, label, lead)
 
@@ -237,3 +328,8 @@ class QuestionCommands:
         """The correction after an answer was undone that the model had learnt."""
         found = self._decided(question)
         return question.round, Corrected(found if isinstance(found, str) else None)
+
+
+def listed(who: Iterable[str]) -> str:
+    """Names of people and groups in a sentence."""
+    return " or ".join(f"the group {each.removeprefix(GROUP)}" if each.startswith(GROUP) else each for each in who)

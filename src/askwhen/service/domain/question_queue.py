@@ -3,40 +3,90 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from sortedcontainers import SortedSet
 
 from .questions import Question
 
 
+class Audience(NamedTuple):
+    """Who is asked a question: these people and groups, and others ``after`` so many seconds, or never.
+
+    Without names, everybody is.
+    """
+
+    who: tuple[str, ...] = ()
+    after: float | None = 0.0
+
+    def names(self, names: frozenset[str]) -> bool:
+        """Whether it names an annotator who has these names."""
+        return not names.isdisjoint(self.who)
+
+    def takes(self, names: frozenset[str], waited: float) -> bool:
+        """Whether an annotator with these names may answer a question that has waited for so many seconds."""
+        return not self.who or self.names(names) or (self.after is not None and waited >= self.after)
+
+
+EVERYBODY = Audience()
+
+
 class QuestionQueue:
-    """Questions with a free slot, in the order that the settings of the stream say."""
+    """Questions with a free slot, by who is asked them, in each of the orders in which annotators get them.
 
-    def __init__(self, order: str) -> None:
-        self._order = order
-        self._keys: Any = SortedSet()
+    Parameters
+    ----------
+    orders : iterable of str
+        The orders that are kept.
+    """
 
-    def _key(self, question: Question) -> tuple[float, int]:
-        if self._order == "oldest":
-            return 0.0, question.round
-        return -(question.value if self._order == "valuable" else question.priority), question.round
+    def __init__(self, orders: Iterable[str]) -> None:
+        self._orders: dict[str, dict[Audience, Any]] = {order: {} for order in orders}
+        self._audiences: dict[int, Audience] = {}
 
-    def add(self, question: Question) -> None:
-        """Add a question; one that is in the queue already stays."""
-        self._keys.add(self._key(question))
+    def add(self, question: Question, audience: Audience) -> None:
+        """Add a question; one that is in the queue already stays, for this audience."""
+        before = self._audiences.get(question.round)
+        if before == audience:
+            return
+        if before is not None:
+            self.remove(question)
+        self._audiences[question.round] = audience
+        for order, sets in self._orders.items():
+            sets.setdefault(audience, SortedSet()).add(_key(order, question))
 
     def remove(self, question: Question) -> None:
         """Remove a question, if it is in the queue."""
-        self._keys.discard(self._key(question))
+        audience = self._audiences.pop(question.round, None)
+        if audience is None:
+            return
+        for order, sets in self._orders.items():
+            sets[audience].discard(_key(order, question))
+            if not sets[audience]:
+                del sets[audience]
 
-    def rounds(self) -> Iterator[int]:
-        """Rounds of the questions, in the order in which they are given out."""
-        return (round for _, round in self._keys)
+    @property
+    def audiences(self) -> list[Audience]:
+        """The audiences of the questions in the queue."""
+        return list(next(iter(self._orders.values())))
+
+    def rounds(self, order: str, audiences: Iterable[Audience]) -> Iterator[int]:
+        """Rounds of the questions for some audiences, in an order that is kept."""
+        sets = self._orders[order]
+        return (round for _, round in heapq.merge(*(sets[each] for each in audiences)))
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._audiences)
+
+
+def _key(order: str, question: Question) -> tuple[float, int]:
+    """What questions are sorted by: the number of the round alone, or something before it."""
+    if order == "oldest":
+        return 0.0, question.round
+    if order == "newest":
+        return -float(question.round), question.round
+    return -(question.value if order == "valuable" else question.priority), question.round
 
 
 class Timer:

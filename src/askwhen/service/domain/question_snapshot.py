@@ -28,7 +28,8 @@ class QuestionSnapshot(msgspec.Struct):
 
     ``labels`` are those given so far where the set of labels is open. ``recent`` and ``leases`` have the rounds of each
     annotator's latest answers and leases, and ``commented`` those that have comments. ``answered`` has the first answer
-    to each content, and ``copies`` is the number of instances that took one.
+    to each content, and ``copies`` is the number of instances that took one. ``given``
+    counts the questions that each annotator was given.
     """
 
     questions: list[Question] = []
@@ -43,6 +44,7 @@ class QuestionSnapshot(msgspec.Struct):
     commented: list[int] = []
     answered: dict[str, KnownAnswer] = {}
     copies: int = 0
+    given: dict[str, int] = {}
 
 
 def new_question(
@@ -63,4 +65,5 @@ def new_question(
         level=fact.level,
         content=content,
         copy=fact.repeats is not None,
+        second=fact.second,
     )

@@ -24,6 +24,7 @@ from ..events.kinds import (
     Instance,
     Leased,
     Released,
+    Reserved,
     Reviewed,
     ReviewUndone,
     Skipped,
@@ -33,7 +34,7 @@ from ..events.kinds import (
 )
 from ..events.numbers import NUMBERS
 from ..events.settings import MOST_OPEN, OPEN, Settings, check_label
-from .question_queue import QuestionQueue, Timer
+from .question_queue import EVERYBODY, Audience, QuestionQueue, Timer
 from .question_snapshot import Correction, QuestionSnapshot, new_question
 from .questions import Answer, Judgement, Question, Slot, judgements
 from .repeats import KnownAnswer
@@ -75,7 +76,8 @@ class QuestionState:
 
     def _schedule_all(self) -> None:
         """Make the queue and the timers from the open questions."""
-        self._queue = QuestionQueue(self.settings.order)
+        wanted = (self.settings.order, *(each.order for each in self.settings.people.values()))
+        self._queue = QuestionQueue({"oldest", *(each for each in wanted if each is not None)})
         self._lease_ends, self._grace_ends, self._expiries = Timer(), Timer(), Timer()
         self._settled_early: list[int] = []
         for question in self.open.values():
@@ -94,7 +96,7 @@ class QuestionState:
         if not question.disputed:
             self._schedule_expiry(question)
         if not question.is_full and not question.disputed:
-            self._queue.add(question)
+            self._enqueue(question)
 
     def change(self, settings: Settings) -> None:
         """Use other settings from now on. Existing leases, answers and questions keep their end, grace and slots."""
@@ -175,19 +177,62 @@ class QuestionState:
             self.stored.copies += 1
             return
         self.stored.asked += 1
-        self._queue.add(question)
+        self._enqueue(question)
         self._schedule_expiry(question)
 
-    def queued(self) -> Iterator[Question]:
-        """Questions with a free slot, in the order in which they are given out."""
-        return (self.open[round] for round in self._queue.rounds())
+    def _enqueue(self, question: Question) -> None:
+        """Put a question into the queue, for those who are asked it."""
+        self._queue.add(question, self.audience(question))
+
+    def audience(self, question: Question) -> Audience:
+        """Who is asked a question: those for whom it is reserved, or the specialists of the labels that are likely."""
+        if question.reserved:
+            return Audience(tuple(question.reserved), None)
+        specialists = self.settings.specialists
+        if not specialists:
+            return EVERYBODY
+        found = [specialists[label] for label in self._likely(question) if label in specialists]
+        if not found:
+            return EVERYBODY
+        after = [each.after for each in found if each.after is not None]
+        who = dict.fromkeys(name for each in found for name in each.who)
+        return Audience(tuple(who), max(after) if len(after) == len(found) else None)
+
+    def _likely(self, question: Question) -> list[str]:
+        """The labels that a question may get, as far as the model knew."""
+        likely = [each for each in (question.prediction, question.second) if each is not None]
+        return [label for each in likely for label in label_sets.read(each)] if self.settings.several else likely
+
+    def queued(self, names: frozenset[str], order: str, now: float) -> Iterator[Question]:
+        """Questions with a free slot that an annotator with these names may answer; first those that are for them."""
+        mine = [each for each in self._queue.audiences if each.names(names)]
+        yield from map(self.open.__getitem__, self._queue.rounds(order, mine))
+        others = [each for each in self._queue.audiences if each not in mine and each.after is not None]
+        yield from self._waited(order, others, now)
+
+    def queued_oldest(self, names: frozenset[str], now: float) -> Iterator[Question]:
+        """All that an annotator with these names may answer, the oldest first."""
+        return self._waited(
+            "oldest",
+            [each for each in self._queue.audiences if each.after is not None or each.names(names)],
+            now,
+            names,
+        )
+
+    def _waited(
+        self, order: str, audiences: list[Audience], now: float, names: frozenset[str] = frozenset()
+    ) -> Iterator[Question]:
+        for round in self._queue.rounds(order, audiences):
+            question = self.open[round]
+            if self.audience(question).takes(names, now - question.opened):
+                yield question
 
     def requeue_expired_leases(self, now: float) -> None:
         """Put questions back into the queue whose lease has ended without an answer."""
         for round in self._lease_ends.due(now):
             question = self.open.get(round)
             if question is not None and question.free_slot(now) is not None and not question.disputed:
-                self._queue.add(question)
+                self._enqueue(question)
 
     def pop_settled(self, now: float) -> list[int]:
         """Rounds with an answer that has become final since the last call."""
@@ -219,6 +264,8 @@ class QuestionState:
 
     def _leased(self, question: Question, fact: Leased, time: float) -> None:
         slot = question.slots[fact.slot]
+        if slot.annotator != fact.annotator or not slot.is_held(time):
+            self.stored.given[fact.annotator] = self.stored.given.get(fact.annotator, 0) + 1
         slot.annotator, slot.until, slot.device = fact.annotator, fact.until, fact.device
         self._hold(question, fact.annotator, fact.until, time)
 
@@ -238,7 +285,7 @@ class QuestionState:
     def _released(self, question: Question, fact: Released, time: float) -> None:
         question.slots[fact.slot] = Slot()
         self._unhold(question, fact.annotator)
-        self._queue.add(question)
+        self._enqueue(question)
 
     def _answered(self, question: Question, fact: Answered, time: float) -> None:
         question.slots[fact.slot] = Slot(answer=Answer(fact.annotator, fact.label, time))
@@ -315,7 +362,7 @@ class QuestionState:
         slot = question.slot_of(fact.annotator)
         if slot is not None and question.slots[slot].answer is None:
             question.slots[slot] = Slot()
-            self._queue.add(question)
+            self._enqueue(question)
         self._unhold(question, fact.annotator)
 
     def _unskipped(self, question: Question, fact: Unskipped, time: float) -> None:
@@ -359,7 +406,16 @@ class QuestionState:
             self._uncount(question)
             self._schedule_expiry(question)
             if question.free_slot(time) is not None:
-                self._queue.add(question)
+                self._enqueue(question)
+
+    def _reserved(self, question: Question, fact: Reserved, time: float) -> None:
+        question.reserved = fact.who
+        for i, slot in enumerate(question.slots):  # its holder may be another person; a member of a group gets it again
+            if fact.who and slot.answer is None and slot.annotator not in ("", *fact.who):
+                self._unhold(question, slot.annotator)
+                question.slots[i] = Slot()
+        if question.free_slot(time) is not None and not question.disputed:
+            self._enqueue(question)
 
     def _told(self, question: Question, fact: Told, time: float) -> None:
         question.told, question.model, question.label = True, fact.label, fact.label
@@ -452,6 +508,7 @@ _APPLY: dict[type[Fact], Callable[[QuestionState, Question, Any, float], None]] 
     Disputed: QuestionState._disputed,
     Reviewed: QuestionState._reviewed,
     ReviewUndone: QuestionState._review_undone,
+    Reserved: QuestionState._reserved,
     Told: QuestionState._told,
     Forgotten: QuestionState._forgotten,
     Corrected: QuestionState._corrected,

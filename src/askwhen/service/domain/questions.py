@@ -71,6 +71,8 @@ class Question(msgspec.Struct, gc=False):
     ``reviewed`` says that a reviewer has decided, whom annotators cannot overrule, and ``erased`` that the contents of
     the instance are gone. ``content`` is that of the instance; ``copy`` says that it was answered before, so that the
     question has no slots. ``reviewer`` decided it last, and ``judged`` are the judgements that are counted.
+    ``second`` is the label that is likely besides the prediction, where that matters. A ``reserved`` question is only
+    for these people and groups.
     """
 
     round: int
@@ -98,6 +100,8 @@ class Question(msgspec.Struct, gc=False):
     copy: bool = False
     reviewer: str = ""
     judged: list[Judgement] = []
+    second: str | None = None
+    reserved: list[str] = []
 
     @property
     def is_full(self) -> bool:

@@ -34,10 +34,12 @@ CHANGEABLE = (
         "advice",
         "overlap",
         "people",
+        "team",
+        "specialists",
     ),
 )
-_NESTED = ("view", "backlog", "about", "colours", "people")
-_OF_LABELS = ("about", "colours")
+_NESTED = ("view", "backlog", "about", "colours", "people", "specialists")
+_OF_LABELS = ("about", "colours", "specialists")
 """Settings with an entry for some labels."""
 
 _ENTRIES = (*_OF_LABELS, "people")
@@ -68,7 +70,7 @@ def relabelled(settings: Settings, label: str, new: str) -> Changes:
     for name in _OF_LABELS:
         given = getattr(settings, name)
         if label in given:
-            found[name] = {label: None, new: given.get(new, given[label])}
+            found[name] = {label: None, new: msgspec.to_builtins(given.get(new, given[label]))}
     return found
 
 

@@ -16,9 +16,9 @@ import msgspec
 from ...engine.inputs.advice import ANY, check_advice
 from ...errors import AskwhenError, InputError
 from ...rules.budget import labels_by
-from ..errors import ConflictError, SetAsideError
+from ..errors import ConflictError, NotFoundError, SetAsideError
 from ..events import label_sets, numbers
-from ..events.advice import GivenAdvice, packed, unpacked
+from ..events.advice import Advice, GivenAdvice, packed, unpacked
 from ..events.kinds import (
     WITHHELD,
     Commented,
@@ -44,6 +44,7 @@ from .backlog import MOST_AT_ONCE, PER_PERSON, Backlog, rank_of
 from .event_sourced_stream import EventSourcedStream, StreamLog, StreamState
 from .features import FeatureReader
 from .model import Model
+from .people import People
 from .question_commands import QuestionCommands, QuestionFact
 from .question_snapshot import QuestionSnapshot
 from .question_state import QuestionState
@@ -63,6 +64,11 @@ _MOST_WITHHELD = 20
 
 DecidedRound = tuple[Event, Instance]
 """A round as an event, and its facts."""
+
+
+def no_stream(name: str) -> NotFoundError:
+    """What is raised where there is no stream of a name, or none that the caller may see."""
+    return NotFoundError(f"there is no stream {name[:100]!r}.", owner="stream")
 
 
 class NewInstance(NamedTuple):
@@ -102,6 +108,8 @@ class ServiceStream:
         Why the stream is set aside, in a sentence; empty where it is not. ``current`` raises SetAsideError then.
     reader : FeatureReader
         Turns raw input into instances.
+    people : People
+        The groups of the service, and who is away; the coordinator sets it.
     """
 
     def __init__(
@@ -114,7 +122,7 @@ class ServiceStream:
         begin: bool = True,
         backlog: Backlog | None = None,
     ) -> None:
-        self.number, self.aside = number, ""
+        self.number, self.aside, self.people = number, "", People()
         self.backlog = Backlog(lambda: (0, 0), lambda _shuffled, _limit: []) if backlog is None else backlog
         self.reader = FeatureReader(settings.features, settings.version)
         self._created, self._log = settings, StreamLog(event, of_question)
@@ -264,7 +272,11 @@ class ServiceStream:
     @property
     def commands(self) -> QuestionCommands:
         """What may be done to its questions."""
-        return QuestionCommands(self.current.questions)
+        return QuestionCommands(self.current.questions, self.people)
+
+    def is_for(self, annotator: str) -> bool:
+        """Whether an annotator is in its team."""
+        return self.people.includes(self.settings.team, annotator)
 
     def summary(self) -> StreamSummary:
         """Its counts; while it is not in memory, the last ones that are known."""
@@ -383,12 +395,13 @@ class ServiceStream:
         """Number of instances that came, those that wait in the backlog included."""
         return self.state.round - self.state.returned + len(self.backlog)
 
-    def decide_further(self, now: float) -> None:
+    def decide_further(self, now: float, annotator: str) -> None:
         """Decide instances of the backlog until one more question waits, for an annotator who can answer no other.
 
-        Where too many questions wait already, others must answer them first.
+        Where too many questions wait already that the annotator may answer as far as others let them, others must
+        answer these first; what waits for specialists keeps no other annotator from work.
         """
-        waiting = self.questions.waiting
+        waiting = self.commands.waiting_for(annotator, self._time(now))
         if waiting < _MOST_OPEN * self.wanted_questions(1):
             self.decide_until(self.questions.unanswered + 1, now, MOST_AT_ONCE)
 
@@ -469,6 +482,7 @@ class ServiceStream:
             new.key[2:] if ask.withheld and new.key is not None else None,
             advice,
             ask.query and known is None and self._is_overlap(time),
+            self._second(new, ask.prediction, advice) if ask.query and known is None else None,
         )
         key = f"{WITHHELD}{back}" if ask.withheld else new.key
         seq = current.seq + 1
@@ -479,6 +493,12 @@ class ServiceStream:
         if known is not None:
             self.note("told", Told(known.label), now, fact.round)
         return event, fact
+
+    def _second(self, new: NewInstance, prediction: Any, advice: Advice | None) -> str | None:
+        """The label that is likely besides the prediction, where it says whom to ask."""
+        if not self.settings.specialists or not self.model.has_second:
+            return None
+        return self.model.second(new.x, self.model.word(prediction), advice)
 
     def _is_overlap(self, time: float) -> bool:
         """Whether the question of this round gets one answer more: at random, while several people are at work."""

@@ -40,7 +40,8 @@ class Instance(Fact):
     that is ``withheld`` is not delivered: its instance, whose id is ``id``, goes ``back`` to the backlog at that place.
 
     ``advice`` is what advisers had said before the random draw. ``overlap`` says that the question was drawn to get one
-    answer more than others.
+    answer more than others. ``second`` is the most likely label besides the prediction, where the stream has
+    specialists for some labels.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("instance",)
@@ -68,6 +69,7 @@ class Instance(Fact):
     id: str | None = None
     advice: Advice | None = None
     overlap: bool = False
+    second: str | None = None
 
     @property
     def is_question(self) -> bool:
@@ -192,6 +194,14 @@ class Advised(Fact):
     instance: int
     advice: Advice
     by: str = ""
+
+
+class Reserved(Fact):
+    """Only these people and groups are asked the question from now on; with none of them, everybody again."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("reserved",)
+    annotator: str
+    who: list[str] = []
 
 
 class Told(Fact):
@@ -431,6 +441,25 @@ class InvitationWithdrawn(Fact):
     by: str = ""
 
 
+class GroupSet(Fact):
+    """A group of people got these members, or was removed, where it has none. In the log of the service."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("group set",)
+    group: str
+    members: list[str] = []
+    by: str = ""
+    removed: bool = False
+
+
+class WentAway(Fact):
+    """A person is asked nothing until a time, in all streams; at 0, they are back. In the log of the service."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("went away",)
+    name: str
+    until: float
+    by: str = ""
+
+
 class Exported(Fact):
     """Data was downloaded: a table or the model of a stream, or the audit log, and by whom. In the log of the service.
 
@@ -535,6 +564,7 @@ PERSONAL = frozenset(
         "disputed",
         "reviewed",
         "review undone",
+        "reserved",
         "commented",
         "flagged",
         "volunteered",

@@ -84,6 +84,7 @@ class LabelNames:
                 fact,
                 prediction=self.now(fact.prediction, event.seq),
                 answer=self.now(fact.answer, event.seq),
+                second=self.now(fact.second, event.seq),
                 advice=None if fact.advice is None else self.advice(GivenAdvice(event.seq, fact.advice)),
             )
         if isinstance(fact, Advised):

@@ -23,12 +23,20 @@ MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 MOST_QUESTIONS = 10_000
 USUAL_OVERLAP = 0.05
 """Share of the questions of a new stream with one slot that get a second answer, while several people are at work."""
+USUAL_AFTER = 3600.0
+"""Seconds for which a question waits for specialists before others get it."""
 MOST_AT_ONCE = 52
 LONGEST_NAME, LONGEST_LABEL = 100, 200
 MOST_TAGS, LONGEST_TAG = 20, 50
 LONGEST_ABOUT, LONGEST_GUIDELINES = 500, 50_000
 COLOURS = ("orange", "sky", "green", "yellow", "blue", "red", "pink", "grey")
 """Colours of labels, which people who are colour-blind can tell apart: the page has their values."""
+
+GROUP = "@"
+"""Names of groups begin with it, wherever people can be named as well."""
+
+LATEST = 4102444800.0
+"""The latest end of a holiday: the year 2100."""
 
 OPEN, MOST_OPEN = "open", 100
 """The setting for labels that are not known in advance, and the largest number of them."""
@@ -84,11 +92,34 @@ class Backlog(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=T
     shuffle: bool = False
 
 
+Order = Literal["oldest", "newest", "valuable", "priority"]
+"""Which question comes first; of those that are valuable, the least certain."""
+
+
 class Terms(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """What one person is asked: at most a ``quota`` of questions in 24 hours, and nothing while ``paused``."""
+    """What one person is asked: at most a ``quota`` of questions in 24 hours, and in which ``order``.
+
+    They are asked nothing while ``paused``, nor before the time ``holiday``, which is the end of one.
+    """
 
     quota: int | None = None
     paused: bool = False
+    holiday: float | None = None
+    order: Order | None = None
+
+    def are_away(self, now: float) -> bool:
+        """Whether the person is asked nothing now."""
+        return self.paused or (self.holiday is not None and now < self.holiday)
+
+
+class Specialists(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """People and groups (``@name``) who are asked first where a label is likely; others ``after`` so many seconds.
+
+    With None others are never asked.
+    """
+
+    who: list[str]
+    after: float | None = USUAL_AFTER
 
 
 class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -108,7 +139,9 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     whose content was answered before takes that answer, as in new streams. ``tags`` are words to find a stream.
     ``about`` describes labels, ``colours`` gives them colours, and ``guidelines`` tell people how to decide, as
     Markdown. ``advisers`` are those whose advice may come with an instance, by name, or "any"; ``advice`` shows it to
-    annotators before they answer. ``people`` has terms for some of them, by name.
+    annotators before they answer. ``people`` has terms for some of them, by name. ``team`` are the people and groups
+    (``@name``) who answer; without any, everybody with the role may. ``specialists`` are those who are asked first, by
+    the label that is likely.
     """
 
     labels: list[str] | Literal["open", "numbers"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -120,7 +153,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     seed: int | None = None
     slots: int = 1
     decide: Literal["majority", "unanimity", "adjudicator", "weighted"] = "majority"
-    order: Literal["oldest", "valuable", "priority"] = "oldest"
+    order: Order = "oldest"
     lease: float = 300.0
     grace: float = 20.0
     forget: float | None = None
@@ -143,6 +176,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     advice: bool = False
     overlap: float | None = None
     people: dict[str, Terms] = {}
+    team: list[str] = []
+    specialists: dict[str, Specialists] = {}
 
 
 def check_settings(settings: Settings) -> None:
@@ -171,6 +206,7 @@ def check_settings(settings: Settings) -> None:
                 owner="stream",
                 parameter="advisers",
             )
+    _check_specialists(settings)
     _check_words(settings)
     if not 1 <= settings.slots <= MOST_SLOTS:
         _refuse("slots", f"between 1 and {MOST_SLOTS}", settings.slots)
@@ -185,8 +221,11 @@ def check_settings(settings: Settings) -> None:
             _refuse("people", f"names of 1 to {LONGEST_NAME} printable characters", name[:LONGEST_NAME])
         if terms.quota is not None and not 1 <= terms.quota <= MOST_QUESTIONS:
             _refuse("quota", f"between 1 and {MOST_QUESTIONS:,} questions a day", terms.quota)
+        if terms.holiday is not None and not 0.0 <= terms.holiday <= LATEST:
+            _refuse("holiday", "the time at which it ends, in seconds since 1970", terms.holiday)
     if len(settings.people) > MOST_LABELS:
         _refuse("people", f"at most {MOST_LABELS:,} of them", len(settings.people))
+    check_who("stream", "team", settings.team)
     if settings.overlap is not None and not 0.0 <= settings.overlap <= 1.0:
         _refuse("overlap", "a share of the questions from 0 to 1", settings.overlap)
     for name, low, high in (
@@ -213,6 +252,28 @@ def check_settings(settings: Settings) -> None:
     check_view(settings.view)
 
 
+def check_who(owner: str, parameter: str, who: list[str]) -> None:
+    """Refuse lists of people and groups with names that are not valid."""
+    if len(who) > MOST_LABELS or len(set(who)) < len(who):
+        raise InputError.about(owner, parameter, f"at most {MOST_LABELS:,} different names", who[:5])
+    for name in who:
+        if not 0 < len(name.removeprefix(GROUP)) <= LONGEST_NAME or not name.isprintable():
+            expected = f"names of 1 to {LONGEST_NAME} printable characters, those of groups after an {GROUP}"
+            raise InputError.about(owner, parameter, expected, name[: LONGEST_NAME + 1])
+
+
+def _check_specialists(settings: Settings) -> None:
+    """Refuse specialists of labels that the stream lacks, and empty lists of them."""
+    if settings.specialists and settings.labels == NUMBERS:
+        raise InputError("specialists are for labels, and not for numbers.", owner="stream", parameter="specialists")
+    for each in settings.specialists.values():
+        if not each.who:
+            _refuse("specialists", "at least one person or group for each label", [])
+        check_who("stream", "specialists", each.who)
+        if each.after is not None and not 0.0 <= each.after <= 1e9:
+            _refuse("after", "a number of seconds from 0 to 1e+09, or null for never", each.after)
+
+
 def _check_numbers(settings: Settings) -> None:
     """Refuse numbers without a tolerance, and settings of numbers in streams of labels."""
     within, ends = settings.within, settings.bounds
@@ -234,7 +295,7 @@ def _check_numbers(settings: Settings) -> None:
 
 def _check_words(settings: Settings) -> None:
     """Refuse descriptions and colours of labels that the stream lacks, and texts that are too long to be read."""
-    for name in ("about", "colours"):
+    for name in ("about", "colours", "specialists"):
         for label in getattr(settings, name):
             if settings.labels == OPEN:
                 check_label(label)

@@ -54,6 +54,7 @@ from .routes import labels as label_routes
 from .routes import openid as openid_routes
 from .routes import own_page as own_page_routes
 from .routes import page as page_routes
+from .routes import people as people_routes
 from .routes import questions as question_routes
 from .routes import sign_ins as sign_in_routes
 from .routes import streams as stream_routes
@@ -82,6 +83,7 @@ _HANDLERS: list[Any] = [
     token_routes.router,
     invitation_routes.router,
     sign_in_routes.router,
+    *people_routes.handlers,
     own_page_routes.router,
     openid_routes.router,
     webhook_routes.router,

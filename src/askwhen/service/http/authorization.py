@@ -11,7 +11,7 @@ from typing import Any
 from litestar import Request
 
 from ..domain.sign_ins import PREFIX, SignIn
-from ..domain.stream import ServiceStream
+from ..domain.stream import ServiceStream, no_stream
 from ..domain.tokens import ALL, ANYBODY, OPEN, Holder
 from ..errors import NoRolesError, NotSignedInError, TooManyError
 from ..runtime.coordinator import Coordinator
@@ -195,7 +195,22 @@ class Authorization:
         """A stream, if the sender has a role for it. A token for other streams does not reveal whether it exists."""
         found = self.coordinator.streams.get(name)
         holder = self.holder(request, role, -1 if found is None else found.number)
+        if found is not None and not is_given(found, holder):
+            raise no_stream(name)
         return self.coordinator.stream(name), holder
+
+
+def seen_by(auth: Authorization, holder: Holder) -> frozenset[int] | None:
+    """The streams that the holder of a token may see; None for all."""
+    given = [each.number for each in auth.coordinator.by_number.values() if is_given(each, holder)]
+    if len(given) == len(auth.coordinator.by_number):
+        return holder.streams
+    return frozenset(given) if holder.streams is None else holder.streams.intersection(given)
+
+
+def is_given(stream: ServiceStream, holder: Holder) -> bool:
+    """Whether a stream is for a holder of a token for it: those who only annotate see the streams of their teams."""
+    return bool(holder.roles - {"annotator"}) or stream.is_for(holder.name)
 
 
 def authorization_of(request: AnyRequest) -> Authorization:

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 from litestar.handlers import BaseRouteHandler
 
+from ..domain.tokens import ANYBODY
 from ..errors import ServiceError
 from .authorization import AnyRequest, authorization_of
 
@@ -34,7 +35,9 @@ async def admit(request: Any, handler: BaseRouteHandler) -> None:
 def authorize(request: AnyRequest, role: str | tuple[str, ...]) -> None:
     """Refuse senders who lack a role, for the stream in the path or, where it has none, for all streams."""
     auth, name = authorization_of(request), request.path_params.get("name")
-    if name is None:
+    if name is None and role == ANYBODY:
+        auth.identify(request)
+    elif name is None:
         auth.holder(request, role)
     else:
         auth.stream(request, name, role)

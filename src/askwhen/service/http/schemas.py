@@ -135,6 +135,14 @@ class Verdict(msgspec.Struct, forbid_unknown_fields=True):
     first: bool = False
 
 
+class Reservation(msgspec.Struct, forbid_unknown_fields=True):
+    """The people and groups (``@name``) who alone are asked a question; none where everybody is asked again."""
+
+    who: list[str]
+    annotator: str | None = None
+    key: str | None = None
+
+
 class NewComment(msgspec.Struct, forbid_unknown_fields=True):
     """A comment on a question. ``key`` makes a retry idempotent."""
 
@@ -238,7 +246,10 @@ class OwnAnswers(msgspec.Struct):
 
 
 class OwnFacts(msgspec.Struct):
-    """The person who asks: roles, tokens, signed-in browsers, answers in streams that are in use."""
+    """The person who asks: roles, tokens, signed-in browsers, answers in streams that are in use.
+
+    ``away`` is the time until which they are asked nothing.
+    """
 
     name: str
     roles: list[str]
@@ -246,6 +257,49 @@ class OwnFacts(msgspec.Struct):
     tokens: list[TokenFacts]
     sign_ins: list[SignInFacts]
     answers: list[OwnAnswers]
+    groups: list[str] = []
+    away: float | None = None
+
+
+class NewGroup(msgspec.Struct, forbid_unknown_fields=True):
+    """A group of people to be made, or the members that it has from now on."""
+
+    name: str
+    members: list[str]
+
+
+class GroupFacts(msgspec.Struct):
+    """A group and its members."""
+
+    name: str
+    members: list[str]
+
+
+class AwayFacts(msgspec.Struct):
+    """A person who is asked nothing until a time."""
+
+    name: str
+    until: float
+
+
+class PeopleFacts(msgspec.Struct):
+    """The groups, and who is away."""
+
+    groups: list[GroupFacts]
+    away: list[AwayFacts]
+
+
+class Absence(msgspec.Struct, forbid_unknown_fields=True):
+    """Until when a person is asked nothing, in seconds since 1970; null where they are back."""
+
+    name: str
+    until: float | None
+
+
+class OwnAbsence(msgspec.Struct, forbid_unknown_fields=True):
+    """Until when one is asked nothing, in seconds since 1970; null where one is back."""
+
+    until: float | None
 
 
 class ReplayFacts(msgspec.Struct):

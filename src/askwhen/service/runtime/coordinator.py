@@ -20,13 +20,14 @@ from typing import Any, TypeVar
 from ...errors import AskwhenError
 from ..domain.backlog import MOST_AT_ONCE
 from ..domain.invitations import Invitations
+from ..domain.people import People
 from ..domain.sign_ins import SignIns
-from ..domain.stream import ServiceStream
+from ..domain.stream import ServiceStream, no_stream
 from ..domain.subscribers import Subscribers
 from ..domain.summary import StreamSummary
 from ..domain.tokens import Tokens
 from ..domain.webhooks import Webhooks
-from ..errors import ConflictError, NotFoundError, SetAsideError, StoppingError, StoreError, TooManyError
+from ..errors import ConflictError, SetAsideError, StoppingError, StoreError, TooManyError
 from ..events.kinds import Created, Deleted, Fact, WentOn, encoded, facts_of
 from ..events.label_names import LabelNames
 from ..events.settings import Settings
@@ -96,6 +97,7 @@ class Coordinator:
         self.sign_ins = SignIns(self.tokens.changes)
         self.invitations = Invitations()
         self.webhooks = Webhooks()
+        self.people = People()
         self.idempotency = Idempotency(self.made_by_keys)
         self.subscribers = Subscribers()
         self.warmups = Warmups()
@@ -157,6 +159,7 @@ class Coordinator:
                 self.sign_ins.apply(fact, event.time)
                 self.invitations.apply(fact)
                 self.webhooks.apply(fact)
+                self.people.apply(fact)
                 return None
         except Exception as error:
             raise StoreError(
@@ -248,6 +251,7 @@ class Coordinator:
     def _know(self, stream: ServiceStream) -> None:
         if stream.name in self.streams:
             raise ConflictError(f"there is a stream {stream.name} already.", owner="stream", parameter="name")
+        stream.people = self.people
         self.streams[stream.name] = self.by_number[stream.number] = stream
 
     async def close(self) -> None:
@@ -310,7 +314,7 @@ class Coordinator:
         self.check()
         found = self.streams.get(name)
         if found is None:
-            raise NotFoundError(f"there is no stream {name[:100]!r}.", owner="stream")
+            raise no_stream(name)
         return found
 
     def check(self) -> None:

@@ -22,11 +22,11 @@ from ..store.records import Event, Reader
 CHUNK = 500
 OF_SERVICE = (
     *("signed in", "signed out", "token made", "token revoked", "invited", "invitation withdrawn"),
-    *("created", "deleted", "exported", "webhook made", "webhook removed", "webhook stopped"),
+    *("group set", "went away", "created", "deleted", "exported", "webhook made", "webhook removed", "webhook stopped"),
 )
 OF_STREAMS = (
     *("renamed", "paused", "resumed", "archived", "settings changed", "replayed", "erased", "withdrawn"),
-    *("labels added", "label renamed", "labels merged", "reviewed", "review undone"),
+    *("labels added", "label renamed", "labels merged", "reviewed", "review undone", "reserved"),
 )
 COLUMNS: dict[str, type] = {"time": str, "event": str, "by": str, "stream": str, "question": int, "details": str}
 _LEFT_OUT = frozenset({"by", "annotator", "digest", "secret"})

@@ -52,7 +52,7 @@ async def overview(
         "report": report,
         "history": [*line, point_of(report, place, now)],
         "today": today,
-        "waiting": waiting(stream, now),
+        "waiting": waiting(stream, now) | {"unanswerable": unanswerable(stream, now, people)},
         "backlog": progress,
         "people": None,
         **delivered(outcomes, report["accuracy"], now, progress.undecided),
@@ -153,6 +153,13 @@ def waiting(stream: ServiceStream, now: float) -> dict[str, Any]:
         "middle": ages[len(ages) // 2] if ages else None,
         "ages": [[name, counts[name]] for name in [*(name for _, name in AGES), OLDER]],
     }
+
+
+def unanswerable(stream: ServiceStream, now: float, people: bool) -> dict[str, Any]:
+    """Number of questions that no annotator can answer now, and with ``people`` why."""
+    reasons = Counter(why for _, why in stream.commands.unanswerable(now))
+    most = [[why, number] for why, number in reasons.most_common(MOST_PAIRS)]
+    return {"count": reasons.total(), "why": most if people else []}
 
 
 def by_person(agreement: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,8 @@ async def facts(coordinator: Coordinator, holder: Holder, here: str | None) -> d
             if each.name == holder.name
         ],
         "answers": _answers(coordinator, holder),
+        "groups": [name for name, members in sorted(coordinator.people.groups.items()) if holder.name in members],
+        "away": coordinator.people.away.get(holder.name) if coordinator.people.is_away(holder.name, now) else None,
     }
 
 

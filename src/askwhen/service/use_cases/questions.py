@@ -13,9 +13,20 @@ from ..domain import row_codec
 from ..domain.questions import Question
 from ..domain.stream import ServiceStream
 from ..errors import ConflictError
-from ..events.kinds import Answered, Leased, Released, Reviewed, ReviewUndone, Skipped, Undone, Unskipped, facts_of
+from ..events.kinds import (
+    Answered,
+    Leased,
+    Released,
+    Reserved,
+    Reviewed,
+    ReviewUndone,
+    Skipped,
+    Undone,
+    Unskipped,
+    facts_of,
+)
 from ..events.label_sets import Label
-from ..events.settings import LONGEST_NAME
+from ..events.settings import LONGEST_NAME, check_who
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event
 from .advice_shown import AdviceShown, late_advice, shown_advice
@@ -24,12 +35,15 @@ from .idempotency_keys import stored_key
 LONGEST_LEAD, LONGEST_DAY = 86400.0, 2 * 86400.0
 
 T = TypeVar("T")
-F = TypeVar("F", Leased, Released, Answered, Skipped, Unskipped, Undone, Reviewed, ReviewUndone)
+F = TypeVar("F", Leased, Released, Reserved, Answered, Skipped, Unskipped, Undone, Reviewed, ReviewUndone)
 KEEPS = "the model keeps what it learnt from the answer until the stream is replayed"
 
 
 class Shown(msgspec.Struct, omit_defaults=True):
-    """A question as a person sees it: the instance, until when its slot is held, and guess and advice where shown."""
+    """A question as a person sees it: the instance, until when its slot is held, and guess and advice where shown.
+
+    Reviewers see ``who`` is asked it before others, or alone where it is ``reserved``.
+    """
 
     question: int
     labels: list[str]
@@ -45,6 +59,8 @@ class Shown(msgspec.Struct, omit_defaults=True):
     label: Label | None = None
     erased: bool = False
     advice: list[AdviceShown] = []
+    who: list[str] = []
+    reserved: bool = False
 
 
 class Receipt(msgspec.Struct, omit_defaults=True):
@@ -73,7 +89,7 @@ class Progress(msgspec.Struct):
     """Answers of an annotator since a time, and how many questions the stream has asked and how many wait.
 
     ``left`` is the number of questions that the annotator may still answer now, where the stream has terms for them;
-    ``paused`` says that it asks them nothing.
+    ``paused`` says that it asks them nothing, and ``back`` until when, where that is known.
     """
 
     answers: int
@@ -81,6 +97,7 @@ class Progress(msgspec.Struct):
     waiting: int
     left: int | None = None
     paused: bool = False
+    back: float | None = None
 
 
 async def next_question(
@@ -95,11 +112,12 @@ async def next_question(
             return None
         with coordinator.changing(stream):
             now = coordinator.clock.now()
-            coordinator.presence.note(stream.number, annotator, now)
+            if stream.commands.is_in_team(annotator):
+                coordinator.presence.note(stream.number, annotator, now)
             outcome = stream.commands.next(annotator, max(now, stream.state.time), device or "")
-            may = stream.commands.left(annotator, max(now, stream.state.time)) != 0
+            may = stream.commands.may_be_asked(annotator, max(now, stream.state.time))
             if outcome is None and may and coordinator.warmups.is_ready(stream.number):
-                stream.decide_further(now)
+                stream.decide_further(now, annotator)
                 outcome = stream.commands.next(annotator, max(now, stream.state.time), device or "")
             event = None if outcome is None else stream.record(outcome, now, stored)
         await coordinator.committed(stream)
@@ -129,7 +147,14 @@ async def show(coordinator: Coordinator, stream: ServiceStream, round: int, anno
         question = stream.questions.find(round)
         slot = None if annotator is None else question.slot_of(annotator)
         may = annotator is None or (slot is not None and question.slots[slot].answer is not None)
-        return shown(coordinator, stream, question, closed=may, guess=may and question.told)
+        found = shown(coordinator, stream, question, closed=may, guess=may and question.told)
+        return found if annotator is not None else _with_audience(stream, question, found)
+
+
+def _with_audience(stream: ServiceStream, question: Question, found: Shown) -> Shown:
+    """A question with those who are asked it."""
+    found.who, found.reserved = list(stream.questions.audience(question).who), bool(question.reserved)
+    return found
 
 
 def shown(
@@ -324,6 +349,21 @@ async def undo_review(
     _fact_of(event, ReviewUndone, annotator, round)
 
 
+async def reserve(
+    coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str, who: list[str], key: str | None = None
+) -> None:
+    """Ask only these people and groups; without any, everybody again."""
+    stored = stored_key("e", key)
+    check_who("reserve", "who", who)
+
+    def act() -> Event:
+        return stream.record(stream.commands.reserve(round, annotator, who), coordinator.clock.now(), stored)
+
+    event, _ = await _once(coordinator, stream, round, stored, act)
+    if _fact_of(event, Reserved, annotator, round).who != who:
+        raise ConflictError("this key was used for another reservation.", owner="reserve", parameter="key")
+
+
 def last_review(history: Iterable[Event]) -> Reviewed | None:
     """The decision of a reviewer that currently counts, if there is one."""
     last = None
@@ -344,9 +384,10 @@ async def progress(coordinator: Coordinator, stream: ServiceStream, annotator: s
     await coordinator.commits.settled()
     state = stream.questions
     counts = state.stored.people.persons.get(annotator)
-    terms, left = state.settings.people.get(annotator), stream.commands.left(annotator, _now(coordinator, stream))
+    now = _now(coordinator, stream)
     answers = 0 if counts is None else counts.answers_since(since)
-    return Progress(answers, state.stored.asked, state.waiting, left, terms is not None and terms.paused)
+    left, is_away = stream.commands.left(annotator, now), stream.commands.is_away(annotator, now)
+    return Progress(answers, state.stored.asked, state.waiting, left, is_away, stream.commands.back(annotator, now))
 
 
 async def waiting(
@@ -361,7 +402,7 @@ async def waiting(
     )
     await asyncio.sleep(0)
     return [
-        shown(coordinator, stream, question, guess=question.told)
+        _with_audience(stream, question, shown(coordinator, stream, question, guess=question.told))
         for question in map(stream.questions.open.get, rounds[:limit])
         if question is not None
     ]

@@ -6,7 +6,7 @@ import msgspec
 from litestar import Response, get
 
 from ...errors import StoppingError
-from ..authorization import AnyRequest, authorization_of
+from ..authorization import AnyRequest, authorization_of, seen_by
 from ..openapi import page
 
 
@@ -44,8 +44,9 @@ async def metrics(request: AnyRequest) -> Response[bytes]:
 
     A token for some streams sees the metrics of these, and none of the service itself.
     """
-    holder = authorization_of(request).identify(request)
-    body, media = await request.app.state.metrics.written(request.headers.get("accept", ""), holder.streams)
+    auth = authorization_of(request)
+    streams = seen_by(auth, auth.identify(request))
+    body, media = await request.app.state.metrics.written(request.headers.get("accept", ""), streams)
     return Response(body, headers={"Content-Type": media})
 
 

@@ -30,6 +30,8 @@ async def shown(request: AnyRequest) -> OwnFacts:
         [TokenFacts(**each) for each in found["tokens"]],
         [SignInFacts(**each) for each in found["sign_ins"]],
         [OwnAnswers(**each) for each in found["answers"]],
+        found["groups"],
+        found["away"],
     )
 
 

@@ -17,7 +17,7 @@ from ...use_cases.labels import Labelled
 from ...use_cases.questions import Progress, Receipt, Shown, Undo
 from ..authorization import AnyRequest, Authorization, authorization_of
 from ..request_checks import ROLE
-from ..schemas import Given, Held, NewComment, NewLabel, Verdict, Who, WhoNext
+from ..schemas import Given, Held, NewComment, NewLabel, Reservation, Verdict, Who, WhoNext
 
 COMMENTING = ("annotator", "reviewer")
 Round = Annotated[int, Parameter(ge=0, le=2**53)]
@@ -146,6 +146,13 @@ async def review_undone(request: AnyRequest, name: str, question: Round, data: W
     await questions.undo_review(auth.coordinator, stream, question, who, _key(data))
 
 
+@post("/{question:int}/reserve", status_code=204, opt={ROLE: "reviewer"}, summary="Reserve a question")
+async def reserved(request: AnyRequest, name: str, question: Round, data: Reservation) -> None:
+    """Only these people and groups are asked it; with none, everybody is again."""
+    auth, stream, who = _enter(request, name, data.annotator, "reviewer")
+    await questions.reserve(auth.coordinator, stream, question, who, data.who, data.key)
+
+
 @post("/{question:int}/comments", status_code=204, opt={ROLE: COMMENTING}, summary="Comment on a question")
 async def commented(request: AnyRequest, name: str, question: Round, data: NewComment) -> None:
     """Reviewers read it beside the question."""
@@ -188,6 +195,7 @@ router = Router(
         undone_last,
         reviewed,
         review_undone,
+        reserved,
         commented,
     ],
 )

@@ -7,7 +7,7 @@ from litestar import Router, delete, get, patch, post
 from ....errors import InputError
 from ...use_cases import deleting, erasing, replaying, streams
 from ...use_cases.erasing import Gone, Which
-from ..authorization import AnyRequest, authorization_of
+from ..authorization import AnyRequest, authorization_of, is_given
 from ..request_checks import ROLE
 from ..schemas import NewStream, ReplayFacts, StreamFacts, StreamPatch
 
@@ -30,7 +30,7 @@ async def listed(request: AnyRequest, archived: bool = False) -> list[StreamFact
     found = [
         streams.facts(stream)
         for _, stream in sorted(auth.coordinator.streams.items())
-        if holder.streams is None or stream.number in holder.streams
+        if (holder.streams is None or stream.number in holder.streams) and is_given(stream, holder)
     ]
     return [StreamFacts(**each) for each in found if archived or each["state"] != "archived"]
 

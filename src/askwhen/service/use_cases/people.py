@@ -1,0 +1,67 @@
+"""Groups of people, and who is away, in all streams."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from ...errors import InputError
+from ..errors import ConflictError, NotFoundError
+from ..events.kinds import GroupSet, WentAway
+from ..events.settings import GROUP, LATEST, LONGEST_NAME, MOST_LABELS, check_who
+from ..runtime.coordinator import Coordinator
+
+MOST_GROUPS = 1_000
+
+
+async def set_group(coordinator: Coordinator, group: str, members: list[str], by: str) -> dict[str, Any]:
+    """Make a group of these people, or give it other members."""
+    people = coordinator.people
+    if not 0 < len(group) <= LONGEST_NAME or not group.isprintable() or group.startswith(GROUP):
+        raise InputError.about(
+            "group", "name", f"1 to {LONGEST_NAME} printable characters without {GROUP}", group[:200]
+        )
+    check_who("group", "members", members)
+    if any(each.startswith(GROUP) for each in members):
+        raise InputError("a group has people as members, and no other groups.", owner="group", parameter="members")
+    if group not in people.groups and len(people.groups) >= MOST_GROUPS:
+        raise ConflictError(f"there are {MOST_GROUPS:,} groups already.", owner="group")
+    await _note(coordinator, "group set", GroupSet(group, members, by))
+    return {"name": group, "members": members}
+
+
+async def remove_group(coordinator: Coordinator, group: str, by: str) -> None:
+    """Remove a group; streams that name it keep the name, for a group without members."""
+    if group not in coordinator.people.groups:
+        raise NotFoundError(f"there is no group {group[:LONGEST_NAME]!r}.", owner="group")
+    await _note(coordinator, "group set", GroupSet(group, [], by, True))
+
+
+async def go_away(coordinator: Coordinator, name: str, until: float | None, by: str) -> None:
+    """Ask a person nothing until a time, in all streams; without one, they are back."""
+    now = coordinator.clock.now()
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name.startswith(GROUP):
+        raise InputError.about("away", "name", "the name of a person", name[:LONGEST_NAME])
+    if until is not None and not now < until <= LATEST:
+        raise InputError.about("away", "until", "a time to come in seconds since 1970, or null", until)
+    known = coordinator.people.away
+    if until is not None and name not in known and sum(end > now for end in known.values()) >= MOST_LABELS:
+        raise ConflictError(f"{MOST_LABELS:,} people are away already.", owner="away")
+    await _note(coordinator, "went away", WentAway(name, until or 0.0, by))
+
+
+async def _note(coordinator: Coordinator, kind: str, fact: GroupSet | WentAway) -> None:
+    with coordinator.changing():
+        coordinator.people.apply(fact)
+        _, done = coordinator.note(kind, fact)
+    await asyncio.shield(done)
+
+
+async def facts(coordinator: Coordinator) -> dict[str, Any]:
+    """The groups with their members, and who is away until when."""
+    await coordinator.commits.settled()
+    now, people = coordinator.clock.now(), coordinator.people
+    return {
+        "groups": [{"name": name, "members": members} for name, members in sorted(people.groups.items())],
+        "away": [{"name": name, "until": end} for name, end in sorted(people.away.items()) if end > now],
+    }
