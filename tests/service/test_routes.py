@@ -130,7 +130,7 @@ def test_no_body_is_read_of_those_who_may_not_send_it(tmp_path):
     async def go():
         async with serving(tmp_path) as (http, found, secret):
             bodies = [(method, path) for method, path, handler in found if takes_body(method, path, handler)]
-            assert len(bodies) == 40
+            assert len(bodies) == 41
             for method, path in bodies:
                 for name, status in (("mails", 401), ("nothing", 401)):
                     body = Body(b"{no json")
@@ -208,7 +208,7 @@ def test_parameters_are_refused_with_what_is_known(tmp_path):
     run(go())
 
 
-FOR_ALL = ("/v1/me/away",)
+FOR_ALL = ("/v1/me/away", "/v1/me/notifications")
 """Calls about oneself, for which any token will do."""
 
 REFUSED = {

@@ -146,6 +146,7 @@ def test_what_nobody_can_answer_is_known_with_the_reason():
     work.now = 50.0
     assert 2 not in work.unanswerable()
     work.state.change(changed(work.state.settings, {"team": ["eve"]}))
+    assert work.unanswerable()[3] == "for gus: no one of them is in the team"
     assert work.unanswerable()[5] == "for the team: all who may answer it are away"
 
 

@@ -124,6 +124,14 @@ class QuestionCommands:
         waiting = (each for each in state.open.values() if not each.is_full)
         return sum(state.audience(each).takes(names, now - each.opened) for each in waiting)
 
+    def open_to(self, annotator: str, now: float) -> list[Question]:
+        """Open questions that an annotator may answer now; none while they are away."""
+        if not self.may_be_asked(annotator, now):
+            return []
+        names, state = self._people.names_of(annotator), self._state
+        able = (each for each in state.open.values() if each.is_for(annotator, now))
+        return [each for each in able if state.audience(each).takes(names, now - each.opened)]
+
     def may_be_asked(self, annotator: str, now: float) -> bool:
         """Whether an annotator may be asked anything now."""
         return self.is_in_team(annotator) and self.left(annotator, now) != 0
@@ -140,8 +148,11 @@ class QuestionCommands:
                 continue
             is_for_others = audience.after is not None
             able = set(team or ()) if is_for_others else self._people.persons(audience.who)
+            is_empty = not able
             able = able if team is None else able & team
             why = self._why_none(question, able, now)
+            if not able and not is_empty:
+                why = "no one of them is in the team"
             if why:
                 yield question, f"for {'the team' if is_for_others else listed(audience.who)}: {why}"
 

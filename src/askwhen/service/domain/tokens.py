@@ -131,6 +131,13 @@ class Tokens:
             raise NotSignedInError("the token has expired.", owner="token")
         return found
 
+    def gives(self, name: str, stream: int, now: float) -> bool:
+        """Whether a person has a token that is valid for a stream."""
+        return any(
+            each.name == name and (each.streams is None or stream in each.streams) and not each.has_expired(now)
+            for each in self._by_digest.values()
+        )
+
     def find(self, token: str) -> Holder:
         """The holder of a token, given its public number."""
         if token not in self._digests:

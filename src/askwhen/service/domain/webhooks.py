@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,11 +19,16 @@ from .webhook_kinds import ALL, KINDS
 MOST_HOOKS, MOST_WAITING = 100, 50_000
 """Number of webhooks, and of messages that wait for one of them; further messages are counted and dropped."""
 
+MOST_OWN, MOST_OF_PEOPLE = 5, 500
+"""Number of webhooks that a person may make for themselves, and of all people together."""
+
 _CAUSES = frozenset(kind.event for kind in ALL)
 
 
 class Webhook(msgspec.Struct):
     """A webhook: ``streams`` by number, or None for all; ``accuracy`` the bound; ``stopped`` why nothing is sent.
+
+    One with an ``owner`` was made by that person for themselves, and last ``tested`` at a time.
 
     With a ``template`` it is for people; ``raised`` are the other alarms that were sent and whose cause is still there.
     """
@@ -42,6 +48,10 @@ class Webhook(msgspec.Struct):
     zone: str = ""
     oldest: float | None = None
     raised: set[tuple[str, int]] = msgspec.field(default_factory=set)
+    owner: str = ""
+    roles: list[str] = []
+    is_by_token: bool = False
+    tested: float = -math.inf
 
     def wants(self, stream: int, kind: str) -> bool:
         """Whether it subscribes to messages of this kind about this stream."""
@@ -54,9 +64,16 @@ class Webhook(msgspec.Struct):
 
 
 class Webhooks:
-    """All webhooks, as the log of the service has made them, with counts of waiting messages and failed attempts."""
+    """All webhooks, as the log of the service has made them, with counts of waiting messages and failed attempts.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    may_see : callable, optional
+        Whether the owner of a webhook may still see a stream, given its number.
+    """
+
+    def __init__(self, may_see: Callable[[Webhook, int], bool] = lambda _hook, _stream: True) -> None:
+        self._may_see = may_see
         self.all: dict[str, Webhook] = {}
         self.waiting: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
@@ -77,6 +94,9 @@ class Webhooks:
                 quiet=fact.quiet,
                 zone=fact.zone,
                 oldest=fact.oldest,
+                owner=fact.owner,
+                roles=fact.roles,
+                is_by_token=fact.is_by_token,
             )
         elif isinstance(fact, WebhookRemoved):
             self.all.pop(fact.hook, None)
@@ -89,6 +109,10 @@ class Webhooks:
                 (hook.raised.add if fact.low else hook.raised.discard)((fact.kind, fact.stream))
             else:
                 (hook.low.add if fact.low else hook.low.discard)(fact.stream)
+
+    def wants(self, hook: Webhook, stream: int, kind: str) -> bool:
+        """Whether a webhook is sent messages of this kind about this stream."""
+        return hook.wants(stream, kind) and (not hook.owner or self._may_see(hook, stream))
 
     def messages(self, name: str, events: Sequence[Event]) -> list[Message]:
         """The messages about events of a stream that are about to be committed."""
@@ -106,7 +130,7 @@ class Webhooks:
 
     def _messages(self, kind: str, event: Event, data: dict[str, Any]) -> Iterator[Message]:
         for hook in self.all.values():
-            if hook.wants(event.stream, kind):
+            if self.wants(hook, event.stream, kind):
                 if hook.stopped or self.waiting[hook.hook] >= MOST_WAITING:
                     hook.dropped += 1
                 else:

@@ -503,7 +503,8 @@ class WebhookMade(Fact):
     """A webhook was made, for some streams or for all. In the log of the service.
 
     With a ``template`` its messages are sentences for people, sent together every ``digest`` hours and never in the
-    ``quiet`` hours of a time ``zone``; ``oldest`` is the bound of questions.waiting in hours.
+    ``quiet`` hours of a time ``zone``; ``oldest`` is the bound of questions.waiting in hours. ``owner`` is the person
+    who made it for themselves, with the ``roles`` that they had; ``is_by_token`` says that a token gave them.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("webhook made",)
@@ -519,6 +520,9 @@ class WebhookMade(Fact):
     quiet: str = ""
     zone: str = ""
     oldest: float | None = None
+    owner: str = ""
+    roles: list[str] = []
+    is_by_token: bool = False
 
 
 class WebhookRemoved(Fact):

@@ -51,6 +51,7 @@ from .routes import instances as instance_routes
 from .routes import invitations as invitation_routes
 from .routes import label_studio as label_studio_routes
 from .routes import labels as label_routes
+from .routes import notifications as notification_routes
 from .routes import openid as openid_routes
 from .routes import own_page as own_page_routes
 from .routes import page as page_routes
@@ -85,6 +86,7 @@ _HANDLERS: list[Any] = [
     sign_in_routes.router,
     *people_routes.handlers,
     own_page_routes.router,
+    notification_routes.router,
     openid_routes.router,
     webhook_routes.router,
     *export_routes.handlers,

@@ -26,7 +26,7 @@ from ..domain.stream import ServiceStream, no_stream
 from ..domain.subscribers import Subscribers
 from ..domain.summary import StreamSummary
 from ..domain.tokens import Tokens
-from ..domain.webhooks import Webhooks
+from ..domain.webhooks import Webhook, Webhooks
 from ..errors import ConflictError, SetAsideError, StoppingError, StoreError, TooManyError
 from ..events.kinds import Created, Deleted, Fact, WentOn, encoded, facts_of
 from ..events.label_names import LabelNames
@@ -96,7 +96,7 @@ class Coordinator:
         self.tokens = Tokens()
         self.sign_ins = SignIns(self.tokens.changes)
         self.invitations = Invitations()
-        self.webhooks = Webhooks()
+        self.webhooks = Webhooks(self._owner_may_see)
         self.people = People()
         self.idempotency = Idempotency(self.made_by_keys)
         self.subscribers = Subscribers()
@@ -316,6 +316,13 @@ class Coordinator:
         if found is None:
             raise no_stream(name)
         return found
+
+    def _owner_may_see(self, hook: Webhook, number: int) -> bool:
+        """Whether the person who made a webhook for themselves may still see a stream."""
+        stream = self.by_number.get(number)
+        if stream is None or (hook.is_by_token and not self.tokens.gives(hook.owner, number, self.clock.now())):
+            return False
+        return bool(set(hook.roles) - {"annotator"}) or stream.is_for(hook.owner)
 
     def check(self) -> None:
         """Refuse everything after an error that stops the service."""

@@ -14,7 +14,7 @@ from ..domain import row_codec
 from ..domain.model import Guess
 from ..domain.stream import ServiceStream
 from ..errors import NotFoundError
-from ..events.kinds import Advised, Instance, facts_of
+from ..events.kinds import Advised, Instance, Reserved, facts_of
 from ..events.label_sets import Label
 from ..runtime.coordinator import Coordinator
 from ..store.listing import UNKNOWN, Found, Predicted, Sort, Wanted, words_in
@@ -237,6 +237,8 @@ def _happened(stream: ServiceStream, event: Event) -> Happened:
     if event.kind == "commented":
         text = None if event.shown is None else msgspec.json.decode(event.shown, type=str)
     kind = "unflagged" if event.kind == "flagged" and not fact.flagged else event.kind
+    if isinstance(fact, Reserved):
+        kind, text = ("reserved", f"for {', '.join(fact.who)}") if fact.who else ("unreserved", None)
     if isinstance(fact, Advised):
         text = ", ".join(f"{name}: {said.named[0]}" for name, said in fact.advice.items())
     return Happened(kind, event.time, getattr(fact, "annotator", None), stream.seen_label(label), text)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from ...errors import InputError
 from ..domain import notices
 from ..domain.webhook_kinds import BELOW, KINDS, TEST, WAITING
-from ..domain.webhooks import MOST_HOOKS, Webhook, message
-from ..errors import ConflictError, NotFoundError
+from ..domain.webhooks import MOST_HOOKS, MOST_OF_PEOPLE, MOST_OWN, Webhook, message
+from ..errors import ConflictError, NotFoundError, TooManyError
 from ..events.kinds import WebhookMade, WebhookRemoved, WebhookStopped
 from ..runtime.coordinator import Coordinator
 from ..store.records import Delivered, Message
@@ -33,7 +33,15 @@ class People(NamedTuple):
     oldest: float | None = None
 
 
-PROGRAM = People()
+PROGRAM, MINUTE = People(), 60.0
+
+
+class Owner(NamedTuple):
+    """The person who makes a webhook for themselves: name, roles, and whether a token gives these."""
+
+    name: str
+    roles: Sequence[str]
+    is_by_token: bool
 
 
 def _check_people(url: str, kinds: Sequence[str], people: People, template: str) -> None:
@@ -60,8 +68,12 @@ async def make(
     allowed: Sequence[Network] = (),
     by: str = "",
     people: People = PROGRAM,
+    owner: Owner | None = None,
 ) -> Webhook:
-    """A new webhook, with a secret that is shown once; ``people`` is set where it is for a person."""
+    """A new webhook, with a secret that is shown once; ``people`` is set where it is for a person.
+
+    With an ``owner`` it is one that they make for themselves.
+    """
     template = EMAIL if url.startswith(PREFIX) and not people.template else people.template
     _check_people(url, kinds, people, template)
     if template == EMAIL:
@@ -78,17 +90,45 @@ async def make(
         raise InputError.about("webhook", "accuracy", "a number between 0 and 1", accuracy)
     if streams is not None and not streams:
         raise InputError("name at least one stream, or leave streams out for all of them.", owner="webhook")
-    if len(coordinator.webhooks.all) >= MOST_HOOKS:
-        raise ConflictError(f"there are {MOST_HOOKS} webhooks already.", owner="webhook")
+    _check_number(coordinator, owner)
     numbers = None if streams is None else sorted({coordinator.stream(name).number for name in streams})
     fact = WebhookMade(f"wh_{secrets.token_hex(6)}", url, new_secret(), sorted(set(kinds)), numbers, accuracy, by)
     fact.template, fact.oldest = template, people.oldest
     fact.digest, fact.quiet, fact.zone = people.digest, people.quiet, people.zone
+    if owner is not None:
+        fact.owner, fact.roles, fact.is_by_token = owner.name, sorted(owner.roles), owner.is_by_token
     with coordinator.changing():
         coordinator.webhooks.apply(fact)
         _, done = coordinator.note("webhook made", fact)
     await asyncio.shield(done)
     return coordinator.webhooks.all[fact.hook]
+
+
+def _check_number(coordinator: Coordinator, owner: Owner | None) -> None:
+    """Refuse more webhooks than there may be: of the service, of all people, or of one of them."""
+    found = coordinator.webhooks.all.values()
+    if owner is None:
+        if sum(not each.owner for each in found) >= MOST_HOOKS:
+            raise ConflictError(f"there are {MOST_HOOKS} webhooks already.", owner="webhook")
+        return
+    if sum(each.owner == owner.name for each in found) >= MOST_OWN:
+        raise ConflictError(f"{owner.name} has {MOST_OWN} already; remove one of them.", owner="notification")
+    if sum(bool(each.owner) for each in found) >= MOST_OF_PEOPLE:
+        raise ConflictError(f"people have {MOST_OF_PEOPLE} already.", owner="notification")
+
+
+def own(coordinator: Coordinator, name: str, hook: str) -> Webhook:
+    """A webhook that a person has made for themselves."""
+    found = coordinator.webhooks.all.get(hook)
+    if found is None or found.owner != name:
+        raise NotFoundError(f"{name} has no notification {hook[:100]!r}.", owner="notification")
+    return found
+
+
+async def own_facts(coordinator: Coordinator, name: str) -> list[dict[str, Any]]:
+    """The webhooks that a person has made for themselves."""
+    await coordinator.commits.settled()
+    return [await facts(coordinator, each) for each in coordinator.webhooks.all.values() if each.owner == name]
 
 
 def find(coordinator: Coordinator, hook: str) -> Webhook:
@@ -135,6 +175,7 @@ async def facts(coordinator: Coordinator, hook: Webhook) -> dict[str, Any]:
         "quiet": hook.quiet,
         "zone": hook.zone,
         "oldest": hook.oldest,
+        "owner": hook.owner,
     }
 
 
@@ -170,6 +211,15 @@ async def resend(coordinator: Coordinator, hook: str, ids: Sequence[str] | None 
             coordinator.post(again)
     await coordinator.commits.settled()
     return len(again)
+
+
+async def test_own(coordinator: Coordinator, hook: Webhook) -> str:
+    """Test a webhook that a person has made for themselves, at most once a minute: its address may be another's."""
+    now = coordinator.clock.now()
+    if now < hook.tested + MINUTE:
+        raise TooManyError("it was tested within the last minute; wait a moment.", owner="notification")
+    hook.tested = now
+    return await test(coordinator, hook.hook)
 
 
 async def test(coordinator: Coordinator, hook: str) -> str:

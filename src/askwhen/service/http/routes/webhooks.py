@@ -12,7 +12,7 @@ from ...runtime.coordinator import Coordinator
 from ...use_cases import webhooks
 from ...use_cases.webhook_delivery.addresses import networks_of
 from ...use_cases.webhook_delivery.mail import PREFIX
-from ..authorization import AnyRequest, authorization_of
+from ..authorization import AnyRequest, Authorization, authorization_of
 from ..request_checks import ROLE
 
 
@@ -53,6 +53,7 @@ class WebhookFacts(msgspec.Struct, omit_defaults=True):
     quiet: str = ""
     zone: str = ""
     oldest: float | None = None
+    owner: str = ""
 
 
 class Dead(msgspec.Struct):
@@ -89,13 +90,18 @@ def _enter(request: AnyRequest) -> Coordinator:
     return auth.coordinator
 
 
+def check_mail(auth: Authorization, url: str) -> None:
+    """Refuse mail where the service has no server for it."""
+    if url.startswith(PREFIX) and auth.options.mail is None:
+        raise InputError("the service has no mail server; it is set with --smtp.", owner="webhook", parameter="url")
+
+
 @post("/", opt={ROLE: "admin"}, summary="Make a webhook")
 async def made(request: AnyRequest, data: NewWebhook) -> WebhookFacts:
     """The secret that its messages are signed with is in this reply and nowhere else."""
     coordinator, allowed = _enter(request), networks_of(authorization_of(request).options.webhook_networks)
     auth = authorization_of(request)
-    if data.url.startswith(PREFIX) and auth.options.mail is None:
-        raise InputError("the service has no mail server; it is set with --smtp.", owner="webhook", parameter="url")
+    check_mail(auth, data.url)
     people = webhooks.People(data.template, data.digest, data.quiet, data.zone, data.oldest)
     by = auth.identify(request).name
     hook = await webhooks.make(coordinator, data.url, data.kinds, data.streams, data.accuracy, allowed, by, people)

@@ -38,7 +38,7 @@ class Alarms:
                 for hook in self._coordinator.webhooks.all.values()
                 if hook.accuracy is not None
                 and not hook.stopped
-                and hook.wants(stream.number, BELOW.name)
+                and self._coordinator.webhooks.wants(hook, stream.number, BELOW.name)
                 and self._looked.get((hook.hook, stream.number)) != place
             ]
             if hooks:

@@ -189,7 +189,7 @@ class WebhookSender:
             return 0, 0.0, "the service has no mail server: start it with --smtp"
         try:
             to = hook.url.removeprefix(PREFIX)
-            await asyncio.to_thread(self._mail.send, to, messages[0].id, lines, PATIENCE)
+            await asyncio.to_thread(self._mail.send, to, messages[0].id, lines, PATIENCE, hook.owner)
         except Exception as error:  # any error is a failed attempt, and others follow
             return 0, 0.0, f"{type(error).__name__}: {error}"[:TRUNCATED]
         return 250, 0.0, ""

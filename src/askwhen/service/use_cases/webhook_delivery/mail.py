@@ -40,14 +40,18 @@ class MailServer:
     password: str
     sender: str
 
-    def send(self, to: str, name: str, lines: list[str], patience: float) -> None:
-        """Send a mail with some sentences; the same name gives the same Message-ID."""
+    def send(self, to: str, name: str, lines: list[str], patience: float, owner: str = "") -> None:
+        """Send a mail with some sentences; the same name gives the same Message-ID.
+
+        With an ``owner``, it ends with who wanted it to be sent.
+        """
         mail = EmailMessage()
         mail["From"], mail["To"], mail["Date"] = self.sender, to, formatdate(localtime=False)
         mail["Subject"] = lines[0] if len(lines) == 1 else f"{lines[0]} And {len(lines) - 1} more."
         mail["Message-ID"] = f"<{name}@{self.sender.rpartition('@')[2]}>"
         mail["Auto-Submitted"] = "auto-generated"
-        mail.set_content("\n".join(lines) + "\n")
+        why = f"\n{owner} has chosen this on their own page of askwhen, and can end it there.\n"
+        mail.set_content("\n".join(lines) + "\n" + (why if owner else ""))
         context = ssl.create_default_context()
         if self.is_tls:
             server: smtplib.SMTP = smtplib.SMTP_SSL(self.host, self.port, timeout=patience, context=context)

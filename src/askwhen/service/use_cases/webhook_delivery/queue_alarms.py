@@ -33,16 +33,19 @@ class QueueAlarms:
                 (hook, kind)
                 for hook in self._coordinator.webhooks.all.values()
                 for kind in kinds
-                if not hook.stopped and hook.wants(stream.number, kind)
+                if not hook.stopped and self._coordinator.webhooks.wants(hook, stream.number, kind)
             ]
             if hooks and stream.loaded and not stream.aside and not stream.state.archived:
-                found = self._state(stream)
+                found = self._state(stream, "")
                 for hook, kind in hooks:
-                    await self._compare(hook, kind, stream, found)
+                    is_own = kind == WAITING.name and hook.owner and hook.roles == ["annotator"]
+                    await self._compare(hook, kind, stream, self._state(stream, hook.owner) if is_own else found)
 
-    def _state(self, stream: ServiceStream) -> dict[str, Any]:
+    def _state(self, stream: ServiceStream, annotator: str) -> dict[str, Any]:
+        """What waits in a stream; with an annotator, only questions that they may answer."""
         now, open = self._coordinator.clock.now(), stream.questions.open.values()
-        waiting = [each.opened for each in open if not (each.is_full or each.disputed)]
+        wait = stream.commands.open_to(annotator, now) if annotator else open
+        waiting = [each.opened for each in wait if not (each.is_full or each.disputed)]
         return {
             "waiting": len(waiting),
             "oldest": max(now - min(waiting), 0.0) if waiting else 0.0,

@@ -9,7 +9,7 @@ import { guessed, inText, labelField } from "./label_field.js";
 
 const SAID = {
   instance: "decided", answered: "answered", undone: "took the answer back", disputed: "the answers do not decide", reviewed: "decided as a reviewer",
-  "review undone": "took the decision back", told: "the model learnt the label", forgotten: "the question was dropped", corrected: "the label was corrected",
+  "review undone": "took the decision back", reserved: "reserved the question", unreserved: "let everyone answer again", told: "the model learnt the label", forgotten: "the question was dropped", corrected: "the label was corrected",
   volunteered: "gave a label unasked", advised: "advice came late", commented: "commented", flagged: "flagged it", unflagged: "took the flag away", skipped: "skipped", unskipped: "took the skip back",
 };
 
@@ -49,11 +49,15 @@ export async function opened(stream, settings, item, changed) {
 
   function actions(each) {
     const label = labelField("new-label", settings, each.label);
+    const only = el("input", { id: "only", autocomplete: "off", spellcheck: "false", "aria-describedby": "only-read" });
     const comment = el("textarea", { id: "new-comment", rows: 2, maxlength: 2000 });
     const { round } = each;
     return [!each.erased && el("div", { class: "field" }, el("label", { for: "new-label" }, each.label === null ? "Give it a label" : "Correct the label"),
       el("div", { class: "row" }, label.element, el("button", { type: "button", class: "main", onclick: () => act("POST", "/correct", () => who({ round, label: label.read() }), "Labelled.") }, "Set label"),
         each.label !== null && el("button", { type: "button", onclick: () => act("POST", "/correct", who({ round, label: null }), "Without a label now.") }, "No label"))),
+      each.state === "open" && el("div", { class: "field" }, el("label", { for: "only" }, "Reserve the question for"),
+        el("div", { class: "row" }, only, el("button", { type: "button", onclick: () => act("POST", `/questions/${round}/reserve`, () => who({ who: namesIn(only.value) }), "Saved.") }, "Reserve")),
+        el("p", { class: "read", id: "only-read" }, "Names with commas between them, those of groups with an @; left empty, everyone may answer again.")),
       !each.erased && el("div", { class: "field" }, el("label", { for: "new-comment" }, "Comment"), comment,
         el("div", { class: "row under" }, el("button", { type: "button", onclick: () => act("POST", `/questions/${round}/comments`, who({ text: comment.value }), "Commented.") }, "Add the comment"),
           el("button", { type: "button", onclick: () => act("POST", "/flag", who({ round, flagged: !each.flagged }), each.flagged ? "Not flagged any more." : "Flagged.") }, each.flagged ? "Take the flag away" : "Flag it")))];
@@ -68,6 +72,8 @@ export async function opened(stream, settings, item, changed) {
   document.body.append(box);
   box.showModal();
 }
+
+const namesIn = (value) => value.split(",").map((each) => each.trim()).filter(Boolean);
 
 function facts(each) {
   const sure = (label, certainty) => (label === null ? null : certainty === null ? guessed(label) : `${guessed(label)}, ${percent(certainty)} certain`);

@@ -7,6 +7,7 @@ import { advising, asCall, asking, besideCall, budgeting, callPlace, checkPatter
 import { guidelineSettings, labelSettings } from "./label_settings.js";
 import { isNumber } from "./label_field.js";
 import { settled } from "./settings.js";
+import { whoSettings } from "./who_settings.js";
 
 const AFTER = "Open questions keep their number of annotators, leases their end, and answers the time "
   + "in which they can be undone. Questions older than the new time to forget expire at once, unless an annotator has them; the contents of instances older than the new time to erase are erased for good.";
@@ -70,7 +71,7 @@ page(async (main) => {
   fill();
   const now = (settings) => { stream = { ...stream, settings }; };
   put(main, el("div", { class: "head" }, el("h1", {}, `Settings of ${stream.name}`)),
-    !isNumber(stream.settings) && await labelSettings(stream, now), guidelineSettings(stream, now),
+    !isNumber(stream.settings) && await labelSettings(stream, now), guidelineSettings(stream, now), whoSettings(stream, now),
     besideCall(form, call_, "This is what the button sends."),
     el("section", { class: "card", "aria-labelledby": "stays" }, el("h2", { id: "stays" }, "What stays"), settled(stream.settings),
       el("p", { class: "read" }, "For others ", el("a", { href: linked(`/new?like=${encodeURIComponent(stream.name)}`) }, `make a stream like ${stream.name}`), ".")));

@@ -109,10 +109,17 @@ function update(parts, data) {
   put(parts.switches, el("h2", {}, "Last switches"), lastSwitches(switches, data.today.switches));
 }
 
+// Questions that no one who is there may answer, and why.
+function stuckNote({ count: number, why }) {
+  if (!number) return "";
+  const reasons = why.map(([text, each]) => `${count(each)} ${text}`).join("; ");
+  return `; ${count(number)} of them can be answered by no one now${reasons ? ` (${reasons})` : ""}`;
+}
+
 function waitingNote({ waiting, pace }) {
   if (!waiting.count) return "no question waits for an answer";
   const end = pace ? `about ${duration((3600 * waiting.count) / pace)} to the end at the pace of the last hour` : "no answer in the last hour";
-  return `the oldest for ${duration(waiting.oldest)}, half of them for over ${duration(waiting.middle)}; ${end}`;
+  return `the oldest for ${duration(waiting.oldest)}, half of them for over ${duration(waiting.middle)}; ${end}${stuckNote(waiting.unanswerable)}`;
 }
 
 function budgetNote({ stream, backlog, today }) {

@@ -8,7 +8,7 @@ import { problem, words } from "./shell.js";
 const DECIDE = [["majority", "Majority", "more than half say the same; otherwise a reviewer decides"],
   ["unanimity", "Unanimity", "all say the same; otherwise a reviewer decides"], ["adjudicator", "Always a reviewer", "whatever the answers say"],
   ["weighted", "Weighed", "people whose answers were better so far count more; where that is not clear, a reviewer decides"]];
-const ORDERS = [["oldest", "Oldest first", "so that none waits too long"], ["valuable", "Most doubtful first", "what the model learns most from"],
+const ORDERS = [["oldest", "Oldest first", "so that none waits too long"], ["newest", "Newest first", "what has just come, as long as it matters"], ["valuable", "Most doubtful first", "what the model learns most from"],
   ["priority", "By priority", "the number that came with the instance"]];
 const MODES = [["live", "As they come", "for a stream of instances that need their prediction at once"],
   ["backlog", "As fast as people answer", "for a pile: what comes waits, and each is decided by the model of that moment; files that are imported wait in either case"]];

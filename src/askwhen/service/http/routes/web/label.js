@@ -138,7 +138,8 @@ async function sayWhy() {
   const name_ = session.open ? `&annotator=${encodeURIComponent(session.name)}` : "";
   const mine = await call("GET", streamPath(name, `/progress?since=${Math.floor(Date.now() / 1000)}${name_}`)).catch(() => null);
   if (mine?.left !== 0 || places.onScreen) return;
-  const why = mine.paused ? "You are asked nothing in this stream for now." : "That was all for today: you have answered as many questions as you are asked within 24 hours.";
+  const back = mine.back ? ` until ${new Date(1000 * mine.back).toLocaleDateString()}` : " for now";
+  const why = mine.paused ? `You are asked nothing in this stream${back}.` : "That was all for today: you have answered as many questions as you are asked within 24 hours.";
   places.wait(why);
   say(why);
 }

@@ -3,6 +3,7 @@
 import { el, put, say } from "./dom.js";
 import { call, linked, session } from "./api.js";
 import { devices } from "./devices.js";
+import { groups } from "./groups.js";
 import { page, problem, words } from "./shell.js";
 import { twice } from "./twice.js";
 
@@ -15,6 +16,7 @@ page(async (main) => {
   put(main, el("div", { class: "head" }, el("h1", {}, "Tokens")),
     session.open && el("p", { class: "warning" }, "No token was made yet: everyone who reaches this service may do everything. The first one must be for an admin, and from then on everyone needs one."),
     el("div", { class: "two" }, el("section", { class: "card" }, el("h2", {}, "In use"), places.list, places.invited), form(streams)),
+    await groups(),
     el("section", { class: "card" }, el("h2", {}, "Signed in"), places.unended, places.here),
     !session.open && el("section", { class: "card" }, el("h2", {}, "Who did what"), el("p", { class: "read" }, "Sign-ins, tokens, settings, exports, erasures and reviews of all streams, in order of time."),
       el("div", { class: "row" }, [["csv", "CSV"], ["ndjson", "NDJSON"], ["parquet", "Parquet"]].map(([format, text]) =>
