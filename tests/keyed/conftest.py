@@ -3,7 +3,7 @@
 import pytest
 
 from tests import ray_cluster
-from tests.keyed.servers import Kafka, Postgres, Redis
+from tests.keyed.servers import Kafka, Nats, Postgres, Redis
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +29,13 @@ def redis_server():
 @pytest.fixture(scope="session")
 def kafka():
     running = Kafka()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def nats_server():
+    running = Nats()
     yield running
     running.close()
 

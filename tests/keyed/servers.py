@@ -1,5 +1,6 @@
-"""A real PostgreSQL, a real Redis and librdkafka's own brokers, on loopback and in folders of their own."""
+"""A real PostgreSQL, Redis and NATS, and librdkafka's own brokers, on loopback and in folders of their own."""
 
+import asyncio
 import contextlib
 import os
 import pathlib
@@ -12,6 +13,7 @@ import tempfile
 import time
 
 import confluent_kafka
+import nats
 import psycopg
 import pytest
 import redis
@@ -149,3 +151,69 @@ class Kafka:
     def close(self):
         self.process.kill()
         self.process.communicate()
+
+
+class Nats:
+    """A server with JetStream; ``do`` runs what is done with a client of its own."""
+
+    def __init__(self):
+        program = shutil.which("nats-server")
+        if program is None:
+            pytest.skip("there is no NATS here; apt-get install nats-server")
+        self.folder, self.port, self.made = tempfile.mkdtemp(prefix="keyed-nats-"), free_port(), 0
+        command = [program, "-js", "-sd", self.folder, "-a", "127.0.0.1", "-p", str(self.port)]
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        deadline = time.time() + 30
+        while time.time() < deadline:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                return
+            time.sleep(0.05)
+        raise AssertionError("NATS does not answer")
+
+    def address(self, stream, **options):
+        more = "&".join(f"{name}={value}" for name, value in options.items())
+        return f"nats://127.0.0.1:{self.port}/{stream}" + (f"?{more}" if more else "")
+
+    def do(self, work):
+        async def connected():
+            client = await nats.connect(f"nats://127.0.0.1:{self.port}")
+            try:
+                return await work(client.jetstream())
+            finally:
+                await client.close()
+
+        return asyncio.run(connected())
+
+    def stream(self, **options):
+        """A new stream, of the subjects under its name in small letters."""
+        self.made += 1
+        name = f"STREAM{self.made}"
+        self.do(lambda jetstream: jetstream.add_stream(name=name, subjects=[f"{name.lower()}.>"], **options))
+        return name
+
+    def put(self, subject, values):
+        async def work(jetstream):
+            for value in values:
+                await jetstream.publish(subject, value)
+
+        self.do(work)
+
+    def messages(self, stream, subject):
+        """All messages of a subject."""
+
+        async def work(jetstream):
+            there = (await jetstream.stream_info(stream, subjects_filter=subject)).state.subjects or {}
+            if not there:
+                return []
+            reader = await jetstream.pull_subscribe(subject, stream=stream)
+            found = []
+            while len(found) < there[subject]:
+                found += await reader.fetch(there[subject] - len(found), timeout=5)
+            return found
+
+        return self.do(work)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)

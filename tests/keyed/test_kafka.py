@@ -155,9 +155,7 @@ def test_a_topic_of_another_store_is_refused(tmp_path, kafka):
     source, out = kafka.topic(), kafka.topic()
     kafka.put(source, 0, [b'{"key": "a", "x": [1, 2]}'] * 5)
     aw.keyed.run(kafka.address(source), "store", make(7), out=kafka.address(out))
-    with pytest.raises(
-        StoreError, match=f"the topic {out} has decision 4 in its partition 0, and this store has made 0:"
-    ):
+    with pytest.raises(StoreError, match=f"partition 0 of the topic {out} has decision 4, and this store has made 0:"):
         aw.keyed.run(kafka.address(source), "other", make(7), out=kafka.address(out))
     kafka.put(out, 0, [b"something else"])
     with pytest.raises(StoreError, match=f"the last message of partition 0 of the topic {out} is not a decision"):
@@ -200,7 +198,7 @@ def test_starts_are_names_or_times():
     assert start_of("1970-01-02") == 86400.0
     with pytest.raises(InputError, match="start must be earliest, latest or a time as in .*, got 'first'"):
         start_of("first")
-    with pytest.raises(InputError, match="is for Kafka; other logs are read from their beginnings"):
+    with pytest.raises(InputError, match="is for Kafka and NATS; other logs are read from their beginnings"):
         open_log("folder", "earliest")
 
 

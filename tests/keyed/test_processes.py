@@ -112,10 +112,13 @@ def test_bad_input_is_one_sentence(tmp_path):
     for args, sentence in (
         (("nowhere", "--store", "s"), "nowhere is not a directory of partitions."),
         (("empty", "--store", "s"), "empty has no partitions: files of NDJSON or Parquet, or directories."),
-        (("http://log", "--store", "s"), "a log is a directory, redis://... or kafka://..., got 'http://log'."),
+        (
+            ("http://log", "--store", "s"),
+            "a log is a directory, redis://..., kafka://... or nats://..., got 'http://log'.",
+        ),
         (
             ("log", "--store", "s", "--out", "http://out"),
-            "a log is a directory, redis://... or kafka://..., got 'http://out'.",
+            "a log is a directory, redis://..., kafka://... or nats://..., got 'http://out'.",
         ),
         (("log", "--store", "s", "--out", "log/a.ndjson"), "log/a.ndjson is not a directory, which decisions need."),
         (("log", "--store", "ftp://s"), "a store is a directory or postgresql://..., got 'ftp://s'."),

@@ -65,6 +65,7 @@ COMMANDS = [
     "keyed events --store store --out decisions",
     "keyed redis://127.0.0.1:1/0?streams=a --store store",
     "keyed kafka://127.0.0.1:1/ --store store",
+    "keyed nats://127.0.0.1:1/ --store store",
     "keyed events --store postgresql://127.0.0.1:1/none",
     "keyed events --store asking --out asked --questions nowhere",
     "keyed tables --store rows --out table-decisions",

@@ -12,7 +12,21 @@ import time
 
 ROOT = pathlib.Path(__file__).parents[2]
 SMOKE = pathlib.Path(__file__).with_name("smoke.py")
-EXTRAS = ["", "sklearn", "data", "river", "text", "service", "otel", "keyed", "kafka", "cluster", "benchmarks", "all"]
+EXTRAS = [
+    "",
+    "sklearn",
+    "data",
+    "river",
+    "text",
+    "service",
+    "otel",
+    "keyed",
+    "kafka",
+    "nats",
+    "cluster",
+    "benchmarks",
+    "all",
+]
 UV = shutil.which("uv")
 
 

@@ -22,8 +22,8 @@ _PAUSE = 0.2
 LOOK_AGAIN = 10.0
 """Seconds between two looks for new partitions."""
 _REDIS = ("redis://", "rediss://", "unix://")
-_KAFKA = "kafka://"
-_LOGS = "a log is a directory, redis://... or kafka://..."
+_KAFKA, _NATS = "kafka://", "nats://"
+_LOGS = "a log is a directory, redis://..., kafka://... or nats://..."
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,15 @@ def open_log(address: str, start: str | None = None) -> EventLog:
             from .logs.kafka_topics import KafkaLog
 
         return KafkaLog(address, start)
+    if address.startswith(_NATS):
+        with needs_extra("nats", "a log in NATS", "keyed"):
+            from .logs.nats_streams import NatsLog
+
+        return NatsLog(address, start)
     if start is not None:
-        raise InputError("--from (start=) is for Kafka; other logs are read from their beginnings.", owner="keyed")
+        raise InputError(
+            "--from (start=) is for Kafka and NATS; other logs are read from their beginnings.", owner="keyed"
+        )
     if address.startswith(_REDIS):
         with needs_extra("keyed", "a log in Redis", "keyed"):
             from .logs.redis_streams import RedisLog
@@ -71,12 +78,17 @@ def open_log(address: str, start: str | None = None) -> EventLog:
 
 
 def open_sink(address: str) -> DecisionSink:
-    """The output log at an address: a directory, Redis, or Kafka."""
+    """The output log at an address: a directory, Redis, Kafka or NATS."""
     if address.startswith(_KAFKA):
         with needs_extra("kafka", "a log in Kafka", "keyed"):
             from .logs.kafka_decisions import KafkaSink
 
         return KafkaSink(address)
+    if address.startswith(_NATS):
+        with needs_extra("nats", "a log in NATS", "keyed"):
+            from .logs.nats_decisions import NatsSink
+
+        return NatsSink(address)
     if address.startswith(_REDIS):
         with needs_extra("keyed", "a log in Redis", "keyed"):
             from .logs.redis_streams import RedisSink

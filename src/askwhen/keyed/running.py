@@ -75,14 +75,15 @@ def run(
     ----------
     source : str
         The log: a directory of partitions, ``redis://host:6379/0?streams=clicks:`` for streams with this prefix, or a
-        topic, ``kafka://host:9092/clicks``, with ``?answers=TOPIC`` for a second one, of answers.
+        topic, ``kafka://host:9092/clicks``, with ``?answers=TOPIC`` for a second one, of answers, or a stream of NATS
+        JetStream, ``nats://host:4222/CLICKS``.
     store : str
         A directory, for an SQLite file of each partition, or ``postgresql://...`` for workers on several machines.
     sampler : Sampler
         A new one with a seed: every key gets a sampler like it, whose seed is derived from this one's and the key. One
         with a ``schema`` takes events whose x has named values, ``{"price": 2.5, "city": "Rome"}``.
     out : str, optional
-        An output log for decisions, a directory, Redis or Kafka; without one, they stay in the store.
+        An output log for decisions, a directory, Redis, Kafka or NATS; without one, they stay in the store.
     workers : int, default 0
         Number of worker processes; 0 works in this process.
     cluster : str, optional
@@ -106,9 +107,9 @@ def run(
     token : str, optional
         A producer's token for that service.
     start : str, optional
-        Where to begin to read a partition of Kafka that has no stored offset, or whose offset has expired: "earliest",
-        "latest", or a time as in "2026-01-31T12:00:00Z". By default the first is read from its beginning, and the
-        second stops the work.
+        Where to begin to read a partition of Kafka or NATS that has no stored offset, or whose offset has expired:
+        "earliest", "latest", or a time as in "2026-01-31T12:00:00Z". By default the first is read from its beginning,
+        and the second stops the work.
     watch : callable, optional
         Called with the number of events committed so far, and the partition of the last ones.
 

@@ -18,8 +18,8 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @click.option(
     "--out",
     "target",
-    help="Where decisions are written: a directory, redis://..., or kafka://host:9092/TOPIC; by default they stay in "
-    "the store.",
+    help="Where decisions are written: a directory, redis://..., kafka://host:9092/TOPIC, or nats://host:4222/STREAM; "
+    "by default they stay in the store.",
 )
 @ALGORITHM(
     "--algorithm",
@@ -70,8 +70,8 @@ from ..terminal.progress import progress_bar, say_if_compiling
     "--from",
     "start",
     metavar="WHERE",
-    help="Where to begin to read a partition of Kafka that has no stored offset, or whose offset has expired: "
-    "earliest, latest, or a time as in 2026-01-31T12:00:00Z.",
+    help="Where to begin to read a partition of Kafka or NATS that has no stored offset, or whose offset has "
+    "expired: earliest, latest, or a time as in 2026-01-31T12:00:00Z.",
 )
 @click.option("--follow", is_flag=True, help="Wait for more events at the end, until interrupted.")
 def keyed(
@@ -88,11 +88,11 @@ def keyed(
     """Run a sampler for each key of a partitioned log.
 
     SOURCE is a directory: each NDJSON or Parquet file in it is a partition, and so is each directory of such files. Or
-    it names streams of Redis by a prefix, as in redis://127.0.0.1:6379/0?streams=clicks:, or a topic of Kafka, as in
-    kafka://127.0.0.1:9092/clicks?answers=labels. An event is an instance,
-    {"key": "ann", "x": [0.5, 1]}, or with --schema {"key": "ann", "x": {"price": 2.5}}; or the answer to a question,
-    {"key": "ann", "round": 0, "label": 1}. It may be killed at any moment: run again, it continues, with the same
-    results as if it had never been killed.
+    it names streams of Redis by a prefix, as in redis://127.0.0.1:6379/0?streams=clicks:, a topic of Kafka, as in
+    kafka://127.0.0.1:9092/clicks?answers=labels, or a stream of NATS, as in nats://127.0.0.1:4222/CLICKS. An event is
+    an instance, {"key": "ann", "x": [0.5, 1]}, or with --schema {"key": "ann", "x": {"price": 2.5}}; or the answer to a
+    question, {"key": "ann", "round": 0, "label": 1}. It may be killed at any moment: run again, it continues, with the
+    same results as if it had never been killed.
 
     \b
     askwhen keyed events/ --store store/ --out decisions/ --workers 2

@@ -12,27 +12,19 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import msgspec
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from ...errors import InputError
-from ..decisions import published_lines
-from ..errors import StoreError
+from ..decisions import PublishedLine
 from ..stores.records import Counts
 from .kafka_cluster import TIMEOUT, KafkaAddress, bytes_of, number_of
+from .numbered_decisions import DecisionMessage, NumberedDecisions, headers_of, last_number
 
 _OWN = ("dead",)
 _AT_ONCE = 20_000
 _POLL = 0.05
 _PATIENCE = 120.0
 """Seconds in which the cluster must have written a commit."""
-
-
-class _Numbered(msgspec.Struct, gc=False):
-    number: int
-
-
-_NUMBERS = msgspec.json.Decoder(_Numbered)
 
 
 class KafkaSink:
@@ -52,13 +44,12 @@ class KafkaSink:
         self._producer: Any = None
         self._transactions = self._address.transactional_id
         self._failed: list[Any] = []
-        self._number = self._next = 0
+        self._number, self._lines = 0, NumberedDecisions(Counts(), 0)
         self._done: dict[str, int] = {}
 
     def begin(self, partition: str, counts: Counts, waiting: int) -> None:
         """Refuse a topic that belongs to another store, and find out which decisions it has already."""
-        total = counts.instances + counts.refused  # one decision or refusal for each of them
-        self._number, self._next = number_of(partition), total - waiting
+        self._number, self._lines = number_of(partition), NumberedDecisions(counts, waiting)
         name = None if self._transactions is None else f"{self._transactions}-{partition}"
         self._producer = self._address.producer(name)
         if name is not None:
@@ -77,45 +68,31 @@ class KafkaSink:
         finally:
             consumer.close()
         for topic, last in self._done.items():
-            if last >= total:
-                raise StoreError(
-                    f"the topic {topic} has decision {last} in its partition {self._number}, and this store has made "
-                    f"{total}: give another output, to which the decisions that are still in the store are written.",
-                    owner="keyed",
-                )
+            self._lines.check(last, self._place(topic))
 
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided."""
-        lines = body.splitlines()
-        found: dict[str, list[dict[str, Any]]] = {topic: [] for topic in self._topics}
-        dead: list[tuple[int, Any]] = []
-        for number, (line, about) in enumerate(zip(lines, published_lines(lines), strict=True), self._next):
-            if about.refused is not None and self._dead is not None:
-                if number > self._done[self._dead]:
-                    dead.append((number, about))
-            elif number > self._done[self._address.topic]:
-                value = b'{"number":%d,' % number + line[1:]
-                found[self._address.topic].append({"value": value, "key": bytes_of(about.key)})
-        self._next += len(lines)
-        if dead or any(found.values()):
+        dead = None if self._dead is None else self._done[self._dead]
+        messages, letters = self._lines.take(body, self._done[self._address.topic], dead)
+        if messages or letters:
             with self._address.errors():
-                self._write(found, dead)
+                self._write(messages, letters)
 
-    def _write(self, found: dict[str, list[dict[str, Any]]], dead: list[tuple[int, Any]]) -> None:
+    def _write(self, messages: list[DecisionMessage], letters: list[tuple[int, PublishedLine]]) -> None:
         if self._transactions is not None:
             self._producer.begin_transaction()
         try:
-            for topic, messages in found.items():
-                for start in range(0, len(messages), _AT_ONCE):
-                    self._produce(topic, messages[start : start + _AT_ONCE])
-            for number, about in dead:
-                headers = {"reason": about.refused, "number": str(number), "event": str(about.event)}
+            for start in range(0, len(messages), _AT_ONCE):
+                self._produce(
+                    [{"value": each.value, "key": bytes_of(each.key)} for each in messages[start : start + _AT_ONCE]]
+                )
+            for number, refused in letters:
                 self._producer.produce(
                     self._dead,
-                    about.given,
-                    bytes_of(about.key) or None,
+                    refused.given,
+                    bytes_of(refused.key) or None,
                     self._number,
-                    headers=headers,
+                    headers=headers_of(number, refused),
                     on_delivery=self._note,
                 )
             left = self._producer.flush(_PATIENCE)
@@ -128,8 +105,10 @@ class KafkaSink:
                 self._abort()
             raise
 
-    def _produce(self, topic: str, messages: list[dict[str, Any]]) -> None:
-        sent = self._producer.produce_batch(topic, messages, partition=self._number, on_delivery=self._note)
+    def _produce(self, messages: list[dict[str, Any]]) -> None:
+        sent = self._producer.produce_batch(
+            self._address.topic, messages, partition=self._number, on_delivery=self._note
+        )
         if sent < len(messages):
             raise self._address.failure(next(str(each["_error"]) for each in messages if "_error" in each))
         self._producer.poll(0)
@@ -152,7 +131,9 @@ class KafkaSink:
             start = max(first, end - back)
             last = self._last_after(consumer, TopicPartition(topic, self._number, start))
             if last is not None:
-                return self._number_of(topic, last)
+                is_dead = topic == self._dead
+                headers = dict(last.headers() or []) if is_dead else None
+                return last_number(last.value(), headers, is_dead, self._place(topic))
             if start == first:
                 break
             back *= 8
@@ -174,17 +155,8 @@ class KafkaSink:
                     elif message.error().code() == KafkaError._PARTITION_EOF:
                         return last
 
-    def _number_of(self, topic: str, message: Any) -> int:
-        try:
-            if topic == self._dead:
-                return int(dict(message.headers() or [])["number"])
-            return _NUMBERS.decode(message.value() or b"").number
-        except (msgspec.MsgspecError, UnicodeDecodeError, LookupError, ValueError, TypeError) as error:
-            raise StoreError(
-                f"the last message of partition {self._number} of the topic {topic} is not a decision: give a topic "
-                "that has nothing else.",
-                owner="keyed",
-            ) from error
+    def _place(self, topic: str) -> str:
+        return f"partition {self._number} of the topic {topic}"
 
     def close(self) -> None:
         """Wait for nothing: what was published is written."""
