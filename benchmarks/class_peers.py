@@ -42,7 +42,9 @@ import scipy.sparse as sp
 
 import askwhen as aw
 import classes
-from peer_labels import DEFAULT, RANDOM, Peer, Played, frequency, show, tuned
+from field.results import Played
+from field.search import tuned
+from peer_labels import DEFAULT, RANDOM, Peer, frequency, show
 
 RATES = (0.03, 0.1, 0.3, 1.0, 3.0, -0.3, -1.0, -3.0, -10.0)
 """Learning rates of river's models, of AdaGrad and, below zero, of plain steps; instances have about unit length."""
@@ -209,17 +211,17 @@ def river(softmax: bool, name: str, seed: int, rate: float, knob: float) -> Play
 
 
 class Linear:
-    """Softmax regression over the rows of a stream."""
+    """Softmax regression over the rows of a stream, or logistic regression for each class."""
 
-    def __init__(self, Z: Prepared, rate: float) -> None:
-        self.rows, self.k, self.rate = Z.rows, Z.k, rate
+    def __init__(self, Z: Prepared, rate: float, softmax: bool = True) -> None:
+        self.rows, self.k, self.rate, self.softmax = Z.rows, Z.k, rate, softmax
         self.W, self.G = np.zeros((Z.rows.shape[1], Z.k)), np.zeros((Z.rows.shape[1], Z.k))
         self.p, self.own = np.zeros(Z.k), np.zeros(Z.k)
 
     def chances(self, i: int) -> np.ndarray:
         """The probability of every class in row i."""
         part = slice(self.rows.indptr[i], self.rows.indptr[i + 1])
-        chances(self.rows.indices[part], self.rows.data[part], self.W, True, self.own, self.p)
+        chances(self.rows.indices[part], self.rows.data[part], self.W, self.softmax, self.own, self.p)
         return self.p
 
     def learn(self, i: int, c: int) -> None:
@@ -362,8 +364,12 @@ def cs_active(name: str, seed: int, rate: float, knob: float) -> Played:
     return Played(float((found == Z.y).mean()), asked / Z.k / len(Z.y))
 
 
+def bisected(play: Callable[[float, float], Played], peer: Peer, share: float) -> tuple[float, float]:
+    return tuned(play, peer.rates, peer.knobs, share)
+
+
 def scanned(play: Callable[[float, float], Played], peer: Peer, share: float) -> tuple[float, float]:
-    """As tuned, but by trying a grid: where what is asked for jumps, bisection is lost."""
+    """As bisected, but by trying a grid: where what is asked for jumps, bisection is lost."""
     tries = []
     for rate, knob in itertools.product(peer.rates, np.geomspace(*peer.knobs, GRID).tolist()):
         accuracy, asked = play(rate, knob)
@@ -407,7 +413,7 @@ def askwhen(who: str, name: str, seed: int, share: float) -> Played:
 def searched(who: str, name: str, share: float, seeds: int) -> tuple[float, list[float]]:
     """The rate with the best accuracy of those that keep to the share, and the knob that does so on every seed."""
     peer = PEERS[who]
-    search = scanned if peer.play is cs_active else tuned
+    search = scanned if peer.play is cs_active else bisected
     looks = 1 if peer.package == "skactiveml" else seeds
     found: dict[float, list[tuple[float, Played]]] = {rate: [] for rate in peer.rates}
     for seed, rate in itertools.product(range(looks), peer.rates):
@@ -421,7 +427,7 @@ def searched(who: str, name: str, share: float, seeds: int) -> tuple[float, list
 
     rate = max(peer.rates, key=worth)
     knobs = [knob for knob, _ in found[rate]]
-    if search is tuned and looks == seeds:
+    if search is bisected and looks == seeds:
         return rate, knobs
     for seed in range(seeds):  # those not looked at, or once more between two values of the grid
         knob = knobs[min(seed, looks - 1)]

@@ -35,9 +35,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.engine.inputs.instance_checks import check_instances
-from askwhen.linalg.rows import shape_of
-from askwhen.prepare import empty_output, transform_rows
+import classes
+from field.results import Played, leading, text_of
+from field.search import tuned
 from streams import DRIFTING, STILL
 
 STREAMS = DRIFTING | STILL
@@ -50,19 +50,9 @@ VW_RATES = (0.05, 0.5, 5.0, -0.05, -0.5, -5.0)
 DEFAULT = "askwhen, default"
 RANDOM = "askwhen, at random"
 STRATEGIES = ("FixedUncertainty", "VariableUncertainty", "Split", "StreamProbabilisticAL")
-STEPS = 8
-"""How often a knob is moved in search of a share."""
-
 ORDERED = ("elec2", "usenet2", "spam", "rcv1", "reuters")
 STILL_ROWS = 5_000
 """Streams that do not drift are cut here: some peers take milliseconds for a round."""
-
-
-class Played(NamedTuple):
-    """Results of one run through a stream: shares of all rounds."""
-
-    accuracy: float
-    asked: float
 
 
 LENT = "ASKWHEN_LENT"
@@ -91,17 +81,9 @@ def raw(name: str, seed: int) -> tuple[Any, np.ndarray]:
 def stream(name: str, seed: int) -> tuple[Any, np.ndarray]:
     """The prepared instances of a stream, and their labels."""
     X, y = raw(name, seed)
-    rows = check_instances("stream", X, None)
-    n, d = shape_of(rows)
-    state = aw.Prepare().start(d, sp.issparse(X))
-    out: Any = empty_output(state, rows)
-    transform_rows(state, rows, n, out, True)
-    if sp.issparse(X):
-        seen: Any = sp.csr_matrix((out.data, out.indices.astype(np.int32), out.indptr), (n, d + 1))
-    else:
-        seen = out.X
-        if os.environ.get(LENT):
-            seen = np.hstack([seen, deviations(seen[:, :d])])
+    seen: Any = classes.prepared(X)
+    if os.environ.get(LENT) and not sp.issparse(X):
+        seen = np.hstack([seen, deviations(seen[:, : X.shape[1]])])
     return seen, np.asarray(y, float)
 
 
@@ -139,24 +121,6 @@ class Logistic:
     def hear(self, label: float) -> None:
         """Note a label that is given."""
         self.labels, self.told = self.labels + label, self.told + 1
-
-
-def tuned(play: Callable[[float, float], Played], peer: Peer, share: float) -> tuple[float, float]:
-    """The learning rate and the knob that ask for this share, and of those, the ones with the best accuracy."""
-    tries = []
-    for rate in peer.rates:
-        low, high = peer.knobs
-        knob = share if low < share < high else math.sqrt(low * high)
-        for _ in range(STEPS):
-            played = play(rate, knob)
-            off = abs(played.asked / share - 1.0)
-            tries.append((off > 0.1, off if off > 0.1 else -played.accuracy, rate, knob))
-            if off < 0.04:
-                break
-            low, high = (low, knob) if played.asked > share else (knob, high)
-            close = knob * share / max(played.asked, 1e-9)
-            knob = close if off < 0.3 and low < close < high else math.sqrt(low * high)
-    return min(tries)[2:]
 
 
 def askwhen(who: str, name: str, seed: int, share: float) -> Played:
@@ -329,7 +293,7 @@ def cell(who: str, name: str, share: float, seeds: int) -> list[Played]:
     if who in (DEFAULT, RANDOM):
         return [askwhen(who, name, seed, share) for seed in range(seeds)]
     peer = PEERS[who]
-    rate, knob = tuned(partial(peer.play, name, 0), peer, share)
+    rate, knob = tuned(partial(peer.play, name, 0), peer.rates, peer.knobs, share)
     if name in ORDERED and not peer.tosses:
         seeds = 1  # every seed is the same
     return [peer.play(name, seed, rate, knob) for seed in range(seeds)]
@@ -345,25 +309,15 @@ def show(share: float, names: list[str], who: list[str], found: dict[tuple[str, 
     print(f"\nAccuracy in percent with {share:.0%} of the labels (standard error), and the labels where they differ\n")
     print("| | " + " | ".join(names) + " |")
     print("|---" * (len(names) + 1) + "|")
-    means = {key: float(np.mean([played.accuracy for played in cells])) for key, cells in found.items()}
-    asked = {key: float(np.mean([played.asked for played in cells])) for key, cells in found.items()}
+    leads = {
+        name: leading({person: found[person, name, share] for person in who if (person, name, share) in found}, share)
+        for name in names
+    }
     for person in who:
         texts = []
         for name in names:
             cells = found.get((person, name, share))
-            if cells is None:
-                texts.append("-")
-                continue
-            accuracy = means[person, name, share]
-            rivals = [other for other in who if (other, name, share) in means]
-            best = max(means[other, name, share] for other in rivals if asked[other, name, share] <= 1.1 * share)
-            values = [played.accuracy for played in cells]
-            error = np.std(values, ddof=1) / math.sqrt(len(values)) if len(set(values)) > 1 else 0.0
-            used = asked[person, name, share]
-            leads = accuracy >= best and used <= 1.1 * share
-            text = f"**{100 * accuracy:.1f}**" if leads else f"{100 * accuracy:.1f}"
-            text += f" ({100 * error:.1f})" if error > 0.0 else ""
-            texts.append(text + (f" at {100 * used:.1f} %" if abs(used - share) > 0.05 * share else ""))
+            texts.append("-" if cells is None else text_of(cells, share, person in leads[name]))
         print(f"| {person} | " + " | ".join(texts) + " |")
 
 
