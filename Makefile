@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 TEST = PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadgroup --max-worker-restart 0
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test docs quick soak oldest packages check bench peers clean
+.PHONY: demo test docs quick soak oldest packages check bench peers field clean
 
 demo: $(VENV)/.ready
 	$(BIN)/askwhen demo
@@ -53,6 +53,11 @@ endif
 	@: $${ASKWHEN_DATA:?set it to the folder of the data sets}
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python -W ignore benchmarks/peer_labels.py
+
+# Accuracy for few labels, at once and late, of many methods (days; may be ended and goes on where it was).
+field: $(VENV)/.ready
+	@: $${ASKWHEN_DATA:?set it to the folder of the data sets}
+	$(BIN)/python -W ignore benchmarks/field_table.py --seeds 5
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/core.py

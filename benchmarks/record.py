@@ -26,6 +26,7 @@ from typing import Any
 
 DATA = Path(__file__).parents[1] / "docs" / "measurements" / "data"
 PACKAGES = ["askwhen", "numpy", "numba", "scipy", "scikit-learn", "river", "scikit-activeml", "vowpalwabbit"]
+PACKAGES += ["vowpal-wabbit-next", "capymoa", "torch"]
 
 
 def tables_in(lines: Iterable[str]) -> dict[str, Any]:

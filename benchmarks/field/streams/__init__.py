@@ -1,0 +1,1 @@
+"""One file for each kind of stream: each has ``STREAMS``, a list."""
