@@ -1,4 +1,4 @@
-"""SIMD lanes: four numbers, or eight in single precision, that the processor adds and multiplies at once.
+"""SIMD lanes: four numbers, or eight or sixteen in single precision, that the processor adds and multiplies at once.
 
 A sum of products must be taken in one order everywhere, or its last bits would differ from one compiled place to
 another; a compiler that keeps to an order takes the numbers one by one. Here the order is ours, and as wide as lanes
@@ -8,6 +8,8 @@ Python, where lanes are an array:
 ==================  ==================================================
 at(v, i)            the four lanes v[i], v[i + 1], v[i + 2], v[i + 3], whatever kind of numbers v has
 eight(v, i)         the eight lanes v[i], ..., v[i + 7] of numbers in single precision
+sixteen(v, i)       the sixteen lanes v[i], ..., v[i + 15] of numbers in single precision
+beside(a, b)        the eight lanes of a and, behind them, those of b
 put(v, i, a)        write lanes there, in place
 lanes(a, b, ...)    these four or eight numbers
 alike(c)            the number c in all lanes
@@ -31,15 +33,16 @@ from numba.extending import models, register_model
 
 _Array, _Float, _Integer = numba.types.Array, numba.types.Float, numba.types.Integer
 _WIDTHS = {numba.types.float64: 4, numba.types.float32: 8}
+_SIXTEEN = 16
 
 
 class LanesType(numba.types.Type):
-    """The numba type of lanes of numbers of one kind."""
+    """The numba type of lanes of numbers of one kind, as many as ``_WIDTHS`` says or ``width``."""
 
-    def __init__(self, number: Any) -> None:
+    def __init__(self, number: Any, width: int | None = None) -> None:
         self.number = number
-        self.width = _WIDTHS[number]
-        super().__init__(f"Lanes({number})")
+        self.width = width or _WIDTHS[number]
+        super().__init__(f"Lanes({number}, {self.width})")
 
 
 class _LanesModel(models.PrimitiveModel):
@@ -51,7 +54,7 @@ cast(Any, register_model)(LanesType)(_LanesModel)
 
 
 def _vector(kind: LanesType) -> Any:
-    return ir.VectorType(ir.DoubleType() if kind.width == 4 else ir.FloatType(), kind.width)
+    return ir.VectorType(ir.DoubleType() if kind.number == numba.types.float64 else ir.FloatType(), kind.width)
 
 
 def at(v: Any, i: Any) -> Any:
@@ -62,6 +65,16 @@ def at(v: Any, i: Any) -> Any:
 def eight(v: Any, i: Any) -> Any:
     """The eight lanes from place i on, in single precision."""
     return v[int(i) : int(i) + 8].copy()
+
+
+def sixteen(v: Any, i: Any) -> Any:
+    """The sixteen lanes from place i on, in single precision."""
+    return v[int(i) : int(i) + _SIXTEEN].copy()
+
+
+def beside(a: Any, b: Any) -> Any:
+    """Eight lanes and, behind them, eight others."""
+    return np.concatenate((a, b))
 
 
 def put(v: Any, i: Any, a: Any) -> None:
@@ -104,16 +117,16 @@ def _is_flat(array: Any, number: Any) -> bool:
     return bool(array.ndim == 1 and array.layout == "C" and array.dtype == number)
 
 
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, place: Any) -> Any:
+def _pointer(context: Any, builder: Any, kind: Any, array_type: Any, array: Any, place: Any) -> Any:
     data = context.make_array(array_type)(context, builder, value=array).data
-    return builder.bitcast(builder.gep(data, [place]), _vector(LanesType(array_type.dtype)).as_pointer())
+    return builder.bitcast(builder.gep(data, [place]), _vector(kind).as_pointer())
 
 
 def _at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Load all lanes at once from contiguous numbers, one by one from any other array."""
     array, place = sig.args
     if _is_flat(array, sig.return_type.number):
-        found = builder.load(_pointer(context, builder, array, *args))
+        found = builder.load(_pointer(context, builder, sig.return_type, array, *args))
         found.align = array.dtype.bitwidth // 8
         return found
     get = context.get_function(operator.getitem, cast(Any, signature)(array.dtype, array, place))
@@ -126,7 +139,8 @@ def _at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def _put(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    builder.store(args[2], _pointer(context, builder, sig.args[0], *args[:2]), align=sig.args[0].dtype.bitwidth // 8)
+    there = _pointer(context, builder, sig.args[2], sig.args[0], *args[:2])
+    builder.store(args[2], there, align=sig.args[0].dtype.bitwidth // 8)
     return context.get_dummy_value()
 
 
@@ -147,6 +161,11 @@ def _alike(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.shuffle_vector(
         first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), sig.return_type.width), None)
     )
+
+
+def _beside(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    places = ir.Constant(ir.VectorType(ir.IntType(32), _SIXTEEN), list(range(_SIXTEEN)))
+    return builder.shuffle_vector(*args, places)
 
 
 def _added_up(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -179,6 +198,14 @@ def _eight(array: Any, _: Any) -> Any:
     return LanesType(numba.types.float32) if _is_flat(array, numba.types.float32) else None
 
 
+def _sixteen(array: Any, _: Any) -> Any:
+    return LanesType(numba.types.float32, _SIXTEEN) if _is_flat(array, numba.types.float32) else None
+
+
+def _both_eight(a: Any, b: Any) -> Any:
+    return LanesType(numba.types.float32, _SIXTEEN) if a == b == LanesType(numba.types.float32) else None
+
+
 def _nothing(array: Any, _: Any, a: Any) -> Any:
     return numba.types.none if _is_flat(array, a.number) else None
 
@@ -189,6 +216,8 @@ def _number(a: Any) -> Any:
 
 _typed(at, _at, _Array, _Integer, result=_four)
 _typed(eight, _at, _Array, _Integer, result=_eight)
+_typed(sixteen, _at, _Array, _Integer, result=_sixteen)
+_typed(beside, _beside, LanesType, LanesType, result=_both_eight)
 _typed(put, _put, _Array, _Integer, LanesType, result=_nothing)
 _typed(alike, _alike, _Float, result=LanesType)
 _typed(added_up, _added_up, LanesType, result=_number)

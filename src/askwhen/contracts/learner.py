@@ -83,6 +83,10 @@ def _enter_nothing(state: Any, x: Any) -> None:
     return
 
 
+def _foresee_nothing(state: Any, rows: Any, i: int) -> None:
+    return
+
+
 def _leave_nothing(state: Any) -> None:
     return
 
@@ -101,6 +105,10 @@ def _no_class(state: Any) -> Any:
 
 def _no_more(state: Any) -> Any:
     return -1
+
+
+def _as_it_is(state: Any) -> Any:
+    return state
 
 
 def _no_experts(state: Any) -> Any:
@@ -142,6 +150,12 @@ restart = Family("restart")
 arrive = Family("arrive", default=_set_row, without_w=_ignore_row)
 """``arrive(state, i)``: note that row i of a run is the current one, in place."""
 
+foresee = Family("foresee", default=_foresee_nothing)
+"""``foresee(state, rows, i)``: before row i of a run is scored, compute what it and the next rows need, in place.
+
+When a row is scored, only the features that ``enter`` writes may differ. Live rounds do not call it, and must give the
+same bits."""
+
 ready = Family("ready", default=_has_room, without_w=_always)
 """``ready(state, x)`` -> whether x can be learnt now without more memory or random numbers; if not, see ``grow``."""
 
@@ -180,6 +194,9 @@ Spare slots have learnt -1 from every label so far, exactly as a class without a
 
 widen = Family("widen")
 """``widen(state, slots)`` -> the same state with more slots for classes; the last is never opened (Python only)."""
+
+with_lookahead = Family("with_lookahead", default=_as_it_is)
+"""``with_lookahead(state)`` -> the same state with memory for ``foresee`` (Python only)."""
 
 experts = Family("experts", default=_no_experts)
 """``experts(state)`` -> the weight of each expert of a mixture; empty for other learners."""

@@ -10,7 +10,7 @@ import numpy as np
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
 from ..contracts.drift import NoDrift
-from ..contracts.learner import experts
+from ..contracts.learner import experts, with_lookahead
 from ..errors import INSTANCES, InputError, at_row
 from ..linalg.rows import Rows, SparseRows, copy_rows, part_of, row, shape_of
 from ..linalg.vectors import SOUND, UNSOUND
@@ -115,6 +115,7 @@ class _Run:
         if engine.advisers is not None:
             self._given = engine.advisers.given_rows(engine.learner, batch.advice, self._n, self._places)
         self._is_ahead = plays_ahead(engine, batch)
+        engine.learner = with_lookahead(engine.learner)
         self._frame: Any = None
         if not self._is_ahead:
             example = (0, batch.labels, NO_TIMES, 0, True, 0.0, True, NO_FLAGS, self._places, self._record)

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compiled.steps import apart
-from ..linalg.single import form_in_single, product_in_single, take_square_in_single
+from ..linalg.single import product_in_single, take_square_in_single
 from ..linalg.vectors import clear, inner
+from .lookahead import form_of
 
 SCORE, FORM, LOSS = range(3)
 """The rows of ``seen``: m, q and the loss by expert."""
@@ -34,20 +35,24 @@ class Block(NamedTuple):
 
 
 @apart
-def score_block(block: Any, scored: Any, seen: Any, x: Any, single: Any) -> None:
-    """Compute m and q of the scored experts."""
+def score_block(block: Any, scored: Any, seen: Any, x: Any, single: Any, ahead: Any, before: int) -> None:
+    """Compute m and q of the scored experts; of the features up to ``before``, q may have been computed ahead."""
     stop = block.start + block.w.shape[1]
     v, in_single = x[block.start : stop], single[block.start : stop]
     for i in range(len(block.drift)):
         e = block.first + i
         if scored[e]:
             seen[SCORE, e] = inner(block.w[i], v)
-            seen[FORM, e] = max(form_in_single(block.Q[i], in_single), 0.0)
+            seen[FORM, e] = max(form_of(ahead, block.Q[i], e, in_single, before), 0.0)
 
 
+# Seven arguments, the values of one label: it is called once for each block.
 @apart
-def ready_block(block: Any, scored: Any, seen: Any, x: Any, single: Any, shift: float) -> None:
-    """Compute g of every expert, and m and q of those not scored; correct w by the shift of the labels' mean."""
+def learn_block(block: Any, scored: Any, seen: Any, x: Any, single: Any, shift: float, y: float) -> None:
+    """Let every expert learn, in place; compute m and q of those not scored, and first shift w by the labels' mean.
+
+    A matrix is read and changed before the next one is read, while it is still in the processor's cache.
+    """
     stop = block.start + block.w.shape[1]
     v, in_single = x[block.start : stop], single[block.start : stop]
     for i in range(len(block.drift)):
@@ -62,14 +67,7 @@ def ready_block(block: Any, scored: Any, seen: Any, x: Any, single: Any, shift: 
         if shift != 0.0:
             block.w[i, block.one] -= shift
             seen[SCORE, e] -= shift
-
-
-@apart
-def learn_block(block: Any, seen: Any, y: float) -> None:
-    """Let every expert learn, in place, after ``ready_block``."""
-    for i in range(len(block.drift)):
-        e = block.first + i
-        w, g = block.w[i], block.g[i]
+        w = block.w[i]
         gain, shrink = (y - seen[SCORE, e]) / (1.0 + seen[FORM, e]), np.float32(1.0 / math.sqrt(1.0 + seen[FORM, e]))
         for j in range(len(w)):
             w[j] += gain * g[j]

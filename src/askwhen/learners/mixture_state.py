@@ -44,6 +44,7 @@ from ..contracts.learner import (
     LARGEST_COUNT,
     UPDATED,
     enter,
+    foresee,
     hear,
     is_sound,
     learn,
@@ -53,9 +54,11 @@ from ..contracts.learner import (
     score,
     score_lasting,
     weights,
+    with_lookahead,
 )
 from ..contracts.views import Layout
 from ..linalg.rows import beginning, rest
+from ..linalg.single import EIGHT
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, lines_of_zeros, measure
 from .label_scale import (
     CENTRE,
@@ -70,6 +73,16 @@ from .label_scale import (
     spread_of,
     take_label,
 )
+from .lookahead import (
+    Lookahead,
+    compute_ahead,
+    forget_ahead,
+    is_due,
+    new_lookahead,
+    no_lookahead,
+    note_scored_row,
+    take_rows,
+)
 from .mixing import (
     begin_weights,
     is_lasting_mixture,
@@ -80,7 +93,7 @@ from .mixing import (
     shift_lasting,
     shift_weights,
 )
-from .mixture_blocks import FORM, LOSS, SCORE, Block, learn_block, ready_block, restart_block, score_block
+from .mixture_blocks import FORM, LOSS, SCORE, Block, learn_block, restart_block, score_block
 from .view_blocks import (
     FADE,
     NOTHING_LASTS,
@@ -131,6 +144,7 @@ class MixtureState(NamedTuple):
     single: Any
     told: Any
     labels: Any
+    lookahead: Lookahead
     place: int
     width: int
     words: int
@@ -173,15 +187,42 @@ def score_experts(state: Any, x: Any, scored: Any) -> Any:
     norm2, status = take_in_single(state, x)
     if status != SOUND:
         return norm2, status
-    dense, seen, single = beginning(x, state.width), state.seen, state.single
-    score_block(state.linear, scored, seen, dense, single)
-    score_block(state.curved, scored, seen, dense, single)
-    score_block(state.deviation, scored, seen, dense, single)
-    score_block(state.ranks, scored, seen, dense, single)
-    score_block(state.direction, scored, seen, dense, single)
+    dense, seen, single, ahead = beginning(x, state.width), state.seen, state.single, state.lookahead
+    score_block(state.linear, scored, seen, dense, single, ahead, state.linear.w.shape[1])
+    score_block(state.curved, scored, seen, dense, single, ahead, state.curved.w.shape[1])
+    score_block(state.deviation, scored, seen, dense, single, ahead, state.deviation.w.shape[1])
+    score_block(state.ranks, scored, seen, dense, single, ahead, before_recent(state))
+    score_block(state.direction, scored, seen, dense, single, ahead, state.direction.w.shape[1])
+    note_scored_row(ahead)
     if len(state.lines) > 0 and scored[len(scored) - 1]:
         return norm2, look_at_words(state, x)
     return norm2, SOUND
+
+
+@foresee.of(MixtureState)
+def _foresee(state: Any, rows: Any, i: int) -> None:
+    ahead, scored = state.lookahead, state.scored
+    if is_due(ahead, i):
+        take_rows(ahead, rows, i, state.width)
+        compute_ahead(ahead, state.linear, scored, state.linear.w.shape[1])
+        compute_ahead(ahead, state.curved, scored, state.curved.w.shape[1])
+        compute_ahead(ahead, state.deviation, scored, state.deviation.w.shape[1])
+        compute_ahead(ahead, state.ranks, scored, before_recent(state))
+        compute_ahead(ahead, state.direction, scored, state.direction.w.shape[1])
+
+
+@step
+def before_recent(state: Any) -> Any:
+    """The features of the block of ranks, up to the eight that hold the first recent labels."""
+    f = state.place - state.ranks.start
+    return f - f % EIGHT
+
+
+@with_lookahead.of(MixtureState)
+def _with_lookahead(state: MixtureState) -> MixtureState:
+    if len(state.lookahead.about) > 0:
+        return state
+    return state._replace(lookahead=new_lookahead(state.width, len(state.mix)))
 
 
 @step
@@ -263,24 +304,20 @@ def _quadratic(state: Any, x: Any) -> Any:
 
 @learn.of(MixtureState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    """Update the weights of the experts, then let every expert learn, in place."""
+    """Let every expert learn, and update the weights of the experts by what they had said, in place."""
     scored, seen, labels, single = state.scored, state.seen, state.labels, state.single
-    dense = beginning(x, state.width)
-    ready_block(state.linear, scored, seen, dense, single, labels[SHIFT])
-    ready_block(state.curved, scored, seen, dense, single, labels[SHIFT])
-    ready_block(state.deviation, scored, seen, dense, single, labels[SHIFT])
-    ready_block(state.ranks, scored, seen, dense, single, labels[SHIFT])
-    ready_block(state.direction, scored, seen, dense, single, labels[SHIFT])
+    dense, shift = beginning(x, state.width), labels[SHIFT]
+    forget_ahead(state.lookahead)
+    target, told = clipped(y - labels[CENTRE], labels[REACH]), score_of_recent(state, dense)
+    learn_block(state.linear, scored, seen, dense, single, shift, target)
+    learn_block(state.curved, scored, seen, dense, single, shift, target)
+    learn_block(state.deviation, scored, seen, dense, single, shift, target)
+    learn_block(state.ranks, scored, seen, dense, single, shift, target)
+    learn_block(state.direction, scored, seen, dense, single, shift, target)
     labels[SHIFT] = 0.0
     if len(state.lines) > 0 and not scored[len(scored) - 1]:
         look_at_words(state, x)
-    target = clipped(y - labels[CENTRE], labels[REACH])
-    weigh_experts(state, dense, target)
-    learn_block(state.linear, seen, target)
-    learn_block(state.curved, seen, target)
-    learn_block(state.deviation, seen, target)
-    learn_block(state.ranks, seen, target)
-    learn_block(state.direction, seen, target)
+    weigh_experts(state, told, target)
     if len(state.lines) > 0:
         first, spread = len(scored) - EXPERTS, spread_of(labels) if state.regression else 1.0
         m_words, q_words, y_words = seen[SCORE, first:], seen[FORM, first:], target / spread
@@ -289,9 +326,22 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     return UPDATED
 
 
+@step
+def score_of_recent(state: Any, dense: Any) -> Any:
+    """What recent labels contribute to the score of the stillest expert on ranks."""
+    ranks = state.ranks
+    if len(ranks.drift) == 0:
+        return 0.0
+    here, there = state.place, state.place - ranks.start
+    return ranks.w[0, there] * dense[here] + ranks.w[0, there + 1] * dense[here + 1]
+
+
 @apart
-def weigh_experts(state: Any, dense: Any, y: float) -> None:
-    """Update the weights by the losses of all experts, and choose which of them are scored from now on, in place."""
+def weigh_experts(state: Any, told: float, y: float) -> None:
+    """Update the weights by the losses of all experts, and choose which of them are scored from now on, in place.
+
+    ``told`` is what recent labels contribute to the score of the stillest expert on ranks.
+    """
     seen, mix, labels = state.seen, state.mix, state.labels
     words = len(mix) - (EXPERTS if len(state.lines) > 0 else 0)
     for e in range(words):
@@ -305,8 +355,7 @@ def weigh_experts(state: Any, dense: Any, y: float) -> None:
     if (
         len(ranks.drift) > 0 and len(state.lasting) > 0
     ):  # a lasting expert is judged by what it says without recent labels
-        e, here, there = ranks.first, state.place, state.place - ranks.start
-        told = ranks.w[0, there] * dense[here] + ranks.w[0, there + 1] * dense[here + 1]
+        e = ranks.first
         p = clipped((seen[SCORE, e] - told) / (1.0 + seen[FORM, e]), labels[REACH])
         seen[LOSS, e] = loss_of(p, y, labels[VARIANCE])
     shift_lasting(state.lasting, state.lasts, seen[LOSS])
@@ -315,6 +364,7 @@ def weigh_experts(state: Any, dense: Any, y: float) -> None:
 
 @restart.of(MixtureState)
 def _restart(state: Any) -> None:
+    forget_ahead(state.lookahead)
     restart_block(state.linear)
     restart_block(state.curved)
     restart_block(state.deviation)
@@ -395,6 +445,7 @@ def start_mixture(layout: Layout, regression: bool, lasting: bool) -> MixtureSta
         np.zeros(layout.width, np.float32),
         np.zeros(4),
         new_scale(regression),
+        no_lookahead(),
         layout.told,
         layout.width,
         len(lines),

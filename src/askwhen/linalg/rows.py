@@ -47,6 +47,9 @@ class SparseRows(NamedTuple):
 row = Family("row")
 """row(rows, i) -> the i-th row."""
 
+count_rows = Family("count_rows")
+"""count_rows(rows) -> number of rows."""
+
 size = Family("size")
 """size(x) -> number of entries that the row stores."""
 
@@ -93,6 +96,16 @@ def _row_dense(rows: Any, i: int) -> Any:
 @row.of(SparseRows)
 def _row_sparse(rows: Any, i: int) -> Any:
     return SparseRow(rows.data, rows.indices, rows.indptr[np.uint64(i)], rows.indptr[np.uint64(i + 1)])
+
+
+@count_rows.of(DenseRows)
+def _count_dense(rows: Any) -> Any:
+    return len(rows.X)
+
+
+@count_rows.of(SparseRows)
+def _count_sparse(rows: Any) -> Any:
+    return len(rows.indptr) - 1
 
 
 @size.of(np.ndarray)

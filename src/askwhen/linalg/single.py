@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.lanes import added_up, alike, eight, lanes, put
+from ..compiled.lanes import added_up, alike, beside, eight, lanes, put, sixteen
 from ..compiled.steps import apart, step
 
 EIGHT = 8
@@ -40,13 +40,86 @@ def forms_of_four(M: Any, x: Any, i: int, first: int) -> Any:
 @apart
 def form_in_single(M: Any, x: Any) -> Any:
     """X'Mx."""
-    left = block = alike(ZERO)
-    for i in range(0, len(x), EIGHT):
+    return remaining_form(M, x, 0, alike(ZERO), alike(ZERO))
+
+
+@apart
+def form_onwards(M: Any, x: Any, first: int, sums: Any, place: int) -> Any:
+    """X'Mx, where ``begin_forms`` has added up the rows of M before ``first`` for the vector at this place."""
+    at = 2 * EIGHT * (place - place % 2) + EIGHT * (place % 2)
+    return remaining_form(M, x, first, eight(sums, np.uint64(at)), eight(sums, np.uint64(at + 2 * EIGHT)))
+
+
+@step
+def remaining_form(M: Any, x: Any, first: int, left: Any, block: Any) -> Any:
+    """X'Mx from row ``first`` of M on, added to the sums of the rows before it."""
+    for i in range(first, len(x), EIGHT):
         outside, inside = forms_of_four(M, x, i, i)
         left, block = left + outside, block + inside
         outside, inside = forms_of_four(M, x, i + 4, i)
         left, block = left + outside, block + inside
     return 2.0 * float(added_up(left)) + float(added_up(block))
+
+
+@step
+def put_eight(to: Any, i: int, v: Any, j: int) -> None:
+    """Write eight numbers of v in double precision, from place j on, to place i, in place."""
+    here, there = np.uint64(i), np.uint64(j)
+    for k in range(EIGHT):
+        to[here + np.uint64(k)] = v[there + np.uint64(k)]
+
+
+@step
+def twice(v: Any, i: int) -> Any:
+    """Eight lanes twice."""
+    a = eight(v, np.uint64(i))
+    return beside(a, a)
+
+
+@step
+def of_both(x: Any, i: int) -> Any:
+    """Feature i of either vector in eight lanes each; ``x`` has eight features of one and of the other in turns."""
+    at = 2 * i - i % EIGHT
+    return beside(alike(x[at]), alike(x[at + EIGHT]))
+
+
+@step
+def sums_of_two(M: Any, x: Any, y: Any, i: int, first: int) -> Any:
+    """Two rows of M from row i on, up to ``first``, times the four vectors in x and y."""
+    r0, r1 = M[i], M[i + 1]
+    s0 = s1 = t0 = t1 = beside(alike(ZERO), alike(ZERO))
+    for j in range(0, first, EIGHT):
+        a, b, m0, m1 = sixteen(x, np.uint64(2 * j)), sixteen(y, np.uint64(2 * j)), twice(r0, j), twice(r1, j)
+        s0 = s0 + m0 * a
+        s1 = s1 + m1 * a
+        t0 = t0 + m0 * b
+        t1 = t1 + m1 * b
+    return s0, s1, t0, t1
+
+
+@apart
+def begin_forms(M: Any, x: Any, y: Any, stop: int, sums: Any) -> None:
+    """Add up v'Mv over the rows of M before ``stop``, for the two vectors v in x and the two in y, each in its lanes.
+
+    Every lane adds the same numbers in the same order as in ``form_in_single``.
+    """
+    left_x = left_y = block_x = block_y = beside(alike(ZERO), alike(ZERO))
+    for i in range(0, stop, 4):
+        first = i - i % EIGHT
+        s0, s1, t0, t1 = sums_of_two(M, x, y, i, first)
+        s2, s3, t2, t3 = sums_of_two(M, x, y, i + 2, first)
+        x0, x1, x2, x3 = of_both(x, i), of_both(x, i + 1), of_both(x, i + 2), of_both(x, i + 3)
+        y0, y1, y2, y3 = of_both(y, i), of_both(y, i + 1), of_both(y, i + 2), of_both(y, i + 3)
+        left_x = left_x + ((s0 * x0 + s1 * x1) + (s2 * x2 + s3 * x3))
+        left_y = left_y + ((t0 * y0 + t1 * y1) + (t2 * y2 + t3 * y3))
+        m0, m1, m2, m3 = twice(M[i], first), twice(M[i + 1], first), twice(M[i + 2], first), twice(M[i + 3], first)
+        k = np.uint64(2 * first)
+        block_x = block_x + ((m0 * x0 + m1 * x1) + (m2 * x2 + m3 * x3)) * sixteen(x, k)
+        block_y = block_y + ((m0 * y0 + m1 * y1) + (m2 * y2 + m3 * y3)) * sixteen(y, k)
+    put(sums, np.uint64(0), left_x)
+    put(sums, np.uint64(2 * EIGHT), block_x)
+    put(sums, np.uint64(4 * EIGHT), left_y)
+    put(sums, np.uint64(6 * EIGHT), block_y)
 
 
 @step
@@ -82,8 +155,16 @@ def take_from_four(M: Any, z: Any, i: int, first: int) -> None:
     """Subtract zz' from four rows from i on, up to the end of the block that begins at ``first``, in place."""
     r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
     z0, z1, z2, z3 = alike(z[i]), alike(z[i + 1]), alike(z[i + 2]), alike(z[i + 3])
-    for j in range(0, first + EIGHT, EIGHT):
+    y0, y1, y2, y3 = beside(z0, z0), beside(z1, z1), beside(z2, z2), beside(z3, z3)
+    for j in range(0, first, 2 * EIGHT):
         k = np.uint64(j)
+        a = sixteen(z, k)
+        put(r0, k, sixteen(r0, k) - y0 * a)
+        put(r1, k, sixteen(r1, k) - y1 * a)
+        put(r2, k, sixteen(r2, k) - y2 * a)
+        put(r3, k, sixteen(r3, k) - y3 * a)
+    if first % (2 * EIGHT) == 0:
+        k = np.uint64(first)
         a = eight(z, k)
         put(r0, k, eight(r0, k) - z0 * a)
         put(r1, k, eight(r1, k) - z1 * a)

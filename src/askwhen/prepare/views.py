@@ -26,7 +26,19 @@ from ..compiled.steps import Family, apart, step
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..contracts.views import WAVES, Layout
 from ..linalg.rows import DenseRows, Rows, SparseRow, SparseRows, beginning, position, size, value
-from ..linalg.vectors import LARGEST, NO_DIRECTION, SOUND, UNSOUND, all_finite, all_within, inner, measure
+from ..linalg.vectors import (
+    EIGHT,
+    FOUR,
+    LARGEST,
+    NO_DIRECTION,
+    SOUND,
+    TWELVE,
+    UNSOUND,
+    all_finite,
+    all_within,
+    inner,
+    measure,
+)
 from .standardise import STANDARD, K, Prepare, PrepareState, absorb_statistics, transform
 
 HELD = 64
@@ -216,21 +228,29 @@ def half_turn(y: Any) -> Any:
 
 
 @apart
+def put_wave(out: Any, k: Any, y: Any) -> None:
+    """Write the cosines of four angles from place k on, and their sines, scaled."""
+    sine, cosine = half_turn(y)
+    put(out, k, alike(_HEIGHT) - alike(2.0 * _HEIGHT) * sine * sine)
+    put(out, k + np.uint64(WAVES), alike(2.0 * _HEIGHT) * sine * cosine)
+
+
+@apart
 def curve(waves: Any, v: Any, out: Any) -> None:
-    """Write phi(v): 32 cosines, then 32 sines."""
-    for k in range(0, WAVES, 8):
-        here, there = np.uint64(k), np.uint64(k + 4)
-        y0 = y1 = alike(0.0)
+    """Write phi(v): 32 cosines, then 32 sines. Half of the angles are added up at once, to keep the processor busy."""
+    for k in range(0, WAVES, 16):
+        first = np.uint64(k)
+        y0 = y1 = y2 = y3 = alike(0.0)
         for j in range(len(v)):
             row, c = waves[j], alike(v[j])
-            y0 = y0 + at(row, here) * c
-            y1 = y1 + at(row, there) * c
-        sine, cosine = half_turn(y0)
-        put(out, here, alike(_HEIGHT) - alike(2.0 * _HEIGHT) * sine * sine)
-        put(out, here + np.uint64(WAVES), alike(2.0 * _HEIGHT) * sine * cosine)
-        sine, cosine = half_turn(y1)
-        put(out, there, alike(_HEIGHT) - alike(2.0 * _HEIGHT) * sine * sine)
-        put(out, there + np.uint64(WAVES), alike(2.0 * _HEIGHT) * sine * cosine)
+            y0 = y0 + at(row, first) * c
+            y1 = y1 + at(row, first + FOUR) * c
+            y2 = y2 + at(row, first + EIGHT) * c
+            y3 = y3 + at(row, first + TWELVE) * c
+        put_wave(out, first, y0)
+        put_wave(out, first + FOUR, y1)
+        put_wave(out, first + EIGHT, y2)
+        put_wave(out, first + TWELVE, y3)
 
 
 @apart

@@ -126,15 +126,20 @@ def _dump(engine: Engine) -> Content:
     arrays: dict[str, np.ndarray] = {}
     for name, state in _states(engine, engine.round):
         arrays |= arrays_of(state, name)
+    arrays = {name: array for name, array in arrays.items() if not _is_scratch(name)}
     for name in DERIVED:
         arrays.pop(f"tally.{name}", None)
     if engine.advisers is not None:
-        arrays = {name: array for name, array in arrays.items() if not name.startswith(adviser_accounts.GIVEN)}
         arrays |= adviser_accounts.arrays_in(engine.advisers)
     if engine.answers is not None:
         tally = engine.answers.tally
         arrays |= {f"classes.{name}": getattr(tally, name) for name in stored_arrays(tally)}
     return header, arrays | open_questions.stacked(engine)
+
+
+def _is_scratch(path: str) -> bool:
+    """Whether an array means nothing between two rounds, and is not stored."""
+    return path.startswith(adviser_accounts.GIVEN) or ".lookahead." in path
 
 
 def _states(engine: Engine, rounds: int) -> list[tuple[str, Any]]:
@@ -225,10 +230,8 @@ def _restore(
         raise SnapshotError("the snapshot's counts contradict each other.", owner="load")
     derived, later = ({f"tally.{name}": getattr(engine.tally, name) for name in names} for names in (DERIVED, LATER))
     for name, state in _states(engine, engine.round):
-        silent = {
-            path: array for path, array in arrays_of(state, name).items() if path.startswith(adviser_accounts.GIVEN)
-        }
-        sound = with_arrays(state, name, later | arrays | derived | silent)
+        scratch = {path: array for path, array in arrays_of(state, name).items() if _is_scratch(path)}
+        sound = with_arrays(state, name, later | arrays | derived | scratch)
         if not is_sound(sound):
             raise SnapshotError(CONTRADICTION, owner="load")
         if name == "tally":

@@ -30,6 +30,7 @@ from ...contracts.learner import (
     best_class,
     enter,
     experts,
+    foresee,
     hear,
     learn,
     learns,
@@ -88,6 +89,7 @@ def look_at(learner: Any, rows: Any, i: int, how: int) -> Any:
     x = row(rows, i)
     if how & LIVE == 0:
         arrive(learner, i)
+        foresee(learner, rows, i)
     if how & ENTER != 0:
         enter(learner, x)
     m, norm2, status = score(learner, x)
