@@ -32,6 +32,7 @@ FORKS.set_forkserver_preload(
             "pandas",
             "numba.typed",
             "tests.forking",
+            "tests.preloaded",
         ),
     ]
 )
@@ -87,7 +88,7 @@ class Forked:
     def kill(self):
         self._process.kill()
 
-    def communicate(self, text="", timeout=60):
+    def communicate(self, text="", timeout=300):
         with contextlib.suppress(BrokenPipeError):
             self.stdin.write(text)
         with contextlib.suppress(BrokenPipeError):
@@ -136,5 +137,5 @@ class Terminal(fdspawn):
 
     def close(self):
         super().close()
-        self._process.join(60)
+        self._process.join(300)
         self.exitstatus = self._process.exitcode

@@ -62,7 +62,7 @@ class Child:
         """Start it without waiting until it is ready."""
         self.pid = self.nursery.order(db=self.db, port=self.port, networks=self.networks, **self.serving)
 
-    def start(self, seconds=30.0):
+    def start(self, seconds=120.0):
         self.launch()
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -82,7 +82,7 @@ class Child:
             return False
         return True
 
-    def end(self, sig=signal.SIGKILL, seconds=20.0):
+    def end(self, sig=signal.SIGKILL, seconds=120.0):
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, sig)
         end = time.monotonic() + seconds
@@ -103,6 +103,7 @@ def main():
     from askwhen.service.events.settings import Budget, Settings
     from askwhen.service.http.options import Options
     from askwhen.service.process.server import Serving, serve
+    from tests import preloaded  # noqa: F401, made once
 
     for labels in (["a", "b"], ["a", "b", "c"]):
         model = Model(Settings(labels=labels, seed=1, budget=Budget(rate=0.5)))

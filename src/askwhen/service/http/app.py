@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -158,11 +159,16 @@ def _routed(
         logging_config=None,
         debug=False,
     )
-    app.state.description = described(_document(), options.root)
+    app.state.description = described(msgspec.json.decode(framework_document()), options.root)
     return app
 
 
-def _document() -> dict[str, Any]:
-    """The OpenAPI document that the framework makes, from an application that is never served."""
+@cache
+def framework_document() -> bytes:
+    """The OpenAPI document that the framework makes, from an application that is never served.
+
+    This takes longer than everything else at a start, and is the same for all applications of a process.
+    """
     config = OpenAPIConfig(title="askwhen", version=askwhen.__version__)
-    return Litestar(_HANDLERS, openapi_config=config, logging_config=None).openapi_schema.to_schema()
+    made = Litestar(_HANDLERS, openapi_config=config, logging_config=None)
+    return msgspec.json.encode(made.openapi_schema.to_schema())
