@@ -48,8 +48,9 @@ def _own_folder(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def browser():
     """Chromium; without it tests of pages are skipped, unless ASKWHEN_BROWSER says where it must be."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=60_000)  # a busy machine draws late
     found = filter(None, map(shutil.which, ("chromium", "chromium-headless-shell")))
     path = os.environ.get("ASKWHEN_BROWSER") or next(found, None)
     if path is None:

@@ -59,7 +59,7 @@ class Machine:
         return any(each["ActorClassName"] == name and each["State"] == "ALIVE" for each in here)
 
     def _wait(self, alive):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             if alive == any(each["Alive"] and each["NodeID"] == self._node.node_id for each in self._ray.nodes()):
                 return

@@ -93,7 +93,7 @@ def answers(stream):
     return found
 
 
-def waits(condition, seconds=60.0):
+def waits(condition, seconds=120.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

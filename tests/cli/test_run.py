@@ -109,7 +109,7 @@ def interrupted(process, lines, how=signal.SIGINT):
     """Interrupt a run that waits for more lines than these."""
     feed(process, lines)
     process.send_signal(how)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
@@ -222,7 +222,7 @@ def test_a_bad_line_is_named_and_what_was_played_before_is_saved():
     assert not list(HERE.glob("*.askwhen"))  # no round had been played
     process = started("-", "--format", "svmlight", "--features", D, *SEL_P)
     feed(process, lines[:40])
-    _, err = process.communicate("+1 nonsense\n", timeout=60)
+    _, err = process.communicate("+1 nonsense\n", timeout=300)
     assert process.returncode == 1
     assert "Saved after 40 rows. To go on, with the remaining lines:" in err
     assert aw.Sampler.load("standard-input.askwhen").round == 40

@@ -75,7 +75,7 @@ class Redis:
         where = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder]
         self.process = subprocess.Popen([program, *where, *durable], stdout=subprocess.DEVNULL)
         self.connection = redis.Redis(port=self.port)
-        deadline = time.time() + 30
+        deadline = time.time() + 120
         while time.time() < deadline:
             with contextlib.suppress(redis.ConnectionError):
                 if self.connection.ping():

@@ -62,7 +62,7 @@ def make_events(folder, events=60, partitions=2):
     return names
 
 
-def wait_for(question, seconds=60):
+def wait_for(question, seconds=120):
     deadline = time.monotonic() + seconds
     while not question() and time.monotonic() < deadline:
         time.sleep(0.05)

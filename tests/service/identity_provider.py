@@ -30,7 +30,7 @@ class IdentityProvider:
         with open(self._log, "a") as log:
             words = [sys.executable, "-W", "ignore", "-m", "tests.service.identity_provider", str(self.port)]
             self.process = subprocess.Popen(words, stdout=log, stderr=log)
-        end = time.monotonic() + 40.0
+        end = time.monotonic() + 120.0
         while time.monotonic() < end:
             with contextlib.suppress(httpx.TransportError):
                 if httpx.get(f"{self.url}/.well-known/openid-configuration").status_code == 200:

@@ -29,13 +29,13 @@ class Crowd:
     def stop(self):
         self.stopping.set()
         for thread in self.threads:
-            thread.join(60.0)
+            thread.join(180.0)
             assert not thread.is_alive(), "a client is stuck"
         assert not self.strange, self.strange[:3]
 
     def _run(self, work, name, seed):
         try:
-            with httpx.Client(base_url=f"{self.url}/v1/streams/{self.stream}", timeout=20.0) as http:
+            with httpx.Client(base_url=f"{self.url}/v1/streams/{self.stream}", timeout=60.0) as http:
                 work(http, name, np.random.default_rng(seed))
         except Exception as error:  # told to the test
             self.strange.append(repr(error))

@@ -56,7 +56,7 @@ class Nginx:
         self._process = subprocess.Popen([command, "-p", folder, "-c", folder / "nginx.conf", "-e", "stderr"])
 
     def __enter__(self):
-        end = time.monotonic() + 20.0
+        end = time.monotonic() + 120.0
         while True:
             try:
                 httpx.get(self.url)

@@ -68,7 +68,7 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
-            status = self.process.wait(20.0)
+            status = self.process.wait(120.0)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise

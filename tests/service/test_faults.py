@@ -33,7 +33,7 @@ pytestmark = pytest.mark.xdist_group("service faults")  # they share a server
 def send(url, count, first=0):
     """Instances with ids, one after the other: those that were acknowledged, until the service is gone."""
     told = {}
-    with httpx.Client(base_url=url, timeout=20.0) as http:
+    with httpx.Client(base_url=url, timeout=120.0) as http:
         for i in range(first, first + count):
             try:
                 reply = http.post("/v1/streams/one/instances", json={"x": [float(i % 7), 1.0], "id": f"n{i}"})
@@ -55,7 +55,7 @@ def in_the_log(address):
 
 def resend(server, told):
     """After a new start every acknowledged id gets its first answer again, and others are played."""
-    with httpx.Client(base_url=server.url, timeout=20.0) as http:
+    with httpx.Client(base_url=server.url, timeout=120.0) as http:
         for id, round in told.items():
             reply = http.post("/v1/streams/one/instances", json={"x": [0.0, 1.0], "id": id}).json()
             assert (reply["round"], reply["again"]) == (round, True)

@@ -26,7 +26,7 @@ async def app(scope, receive, send):
 
 
 @contextlib.asynccontextmanager
-async def served(seconds=60.0):
+async def served(seconds=120.0):
     """The port of a server whose connections have so many seconds for their headers."""
 
     class Hurried(LimitedHeaders):

@@ -40,9 +40,7 @@ def test_the_lease_of_a_living_owner_is_renewed_and_is_free_at_once_when_it_ends
     with pytest.raises(ServedError, match="another process of askwhen serves this database"):
         open_store(database, patience=1.5)
     first.close()
-    started = time.monotonic()
-    second = open_store(database, patience=20.0)
-    assert time.monotonic() - started < 5.0
+    second = open_store(database, patience=0.0)
     second.close()
 
 

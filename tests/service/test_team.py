@@ -52,7 +52,7 @@ class Team:
 
     def _run(self, work, who):
         try:
-            with httpx.Client(base_url=f"{self.url}/v1/streams/pile", timeout=20.0) as http:
+            with httpx.Client(base_url=f"{self.url}/v1/streams/pile", timeout=120.0) as http:
                 work(http, who, random.Random(f"{self.seed} {work.__name__} {who}"))
         except Exception as error:  # told to the test
             self.strange.append(repr(error))

@@ -18,7 +18,7 @@ def backend(server, name, secret=None):
     return httpx.Client(base_url=f"{server.url}/label-studio/{name}/", auth=auth, timeout=100.0)
 
 
-def until(found, seconds=30.0):
+def until(found, seconds=120.0):
     """Wait until something is so."""
     end = time.monotonic() + seconds
     while not found():

@@ -71,7 +71,7 @@ def visit(browser, server):
         if who in to.tokens:
             context.add_cookies([{"name": "askwhen", "value": to.tokens[who], "url": to.url, "httpOnly": True}])
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(120_000)
         page.on("request", lambda each: None if each.url.startswith(to.url) else complaints.append(each.url))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         if not loud:

@@ -188,7 +188,7 @@ def test_labels_of_a_file_teach_or_measure(visit, made):
     assert page.get_by_label("What Spam means").input_value() == "spam"
     assert not page.get_by_role("radio", name=re.compile("^At once")).is_visible()
     page.get_by_role("button", name="Send").click()
-    page.locator("main p", has_text="Done. 100 instances sent").wait_for(timeout=30_000)
+    page.locator("main p", has_text="Done. 100 instances sent").wait_for(timeout=120_000)
     rows = list(stream.export("instances"))
     assert [row["label"] or "spam" for row in rows] == [["spam", "ham"][i % 2] for i in range(100)]
     asked = stream.facts()["asked"]
