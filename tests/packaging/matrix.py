@@ -1,8 +1,12 @@
 """Install the wheel with every extra into clean environments of every Python at hand, and try it, with the network.
 
+For each Python a wheel for this platform is made too, in dist/, which carries compiled steps; with it the first
+`askwhen run` of a small file must compile nothing.
+
 python tests/packaging/matrix.py [PYTHON ...]        by default python3.11 to python3.14, those that there are
 """
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -10,8 +14,11 @@ import sys
 import tempfile
 import time
 
+import carrying
+
 ROOT = pathlib.Path(__file__).parents[2]
 SMOKE = pathlib.Path(__file__).with_name("smoke.py")
+CARRYING = pathlib.Path(__file__).with_name("carrying.py")
 EXTRAS = [
     "",
     "sklearn",
@@ -47,12 +54,39 @@ def installed(python, line, folder):
     return own
 
 
+def for_this_platform(python, wheel, folder):
+    """The wheel for this Python and platform, with the steps that the other wheel compiles in an environment."""
+    own, steps = installed(python, f"askwhen[text] @ {wheel.as_uri()}", folder / "compiling"), folder / "steps"
+    subprocess.run([own, "-I", CARRYING, steps], check=True)
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import carrying; print(carrying.tag())"
+    tag = subprocess.run([own, "-c", code, CARRYING.parent], check=True, capture_output=True, text=True).stdout.strip()
+    made = carrying.carrying(wheel, steps, tag)
+    shutil.rmtree(folder / "compiling")
+    shutil.rmtree(steps)
+    return made
+
+
+def first_run(own, folder):
+    """Seconds that the first run of a small file takes after an installation; nothing may be compiled."""
+    folder.mkdir()
+    rows = "".join(f"{i % 7},{i % 3},{int(i % 7 > 3)}\n" for i in range(200))
+    (folder / "rows.csv").write_text("a,b,label\n" + rows)
+    environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
+    command = [own, "-I", "-m", "askwhen", "run", "rows.csv", "--label", "label", "--quiet"]
+    started = time.monotonic()
+    subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+    seconds = time.monotonic() - started
+    stored = [path.name for path in (folder / "cache").rglob("*.nbc")]
+    assert not stored, f"these were compiled: {stored}"
+    return seconds
+
+
 def main():
     named = sys.argv[1:] or [python for minor in range(11, 15) if runs(python := f"python3.{minor}")]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run([sys.executable, "-m", "build", "--outdir", folder, ROOT], check=True, stdout=subprocess.DEVNULL)
-        wheel, sdist = next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
+        wheel, sdist = next(folder.glob("*-none-any.whl")), next(folder.glob("*.tar.gz"))
         lines = [(extra, f"askwhen[{extra}] @ {wheel.as_uri()}" if extra else str(wheel)) for extra in EXTRAS]
         for python in named:
             for extra, line in [*lines, ("", str(sdist))]:
@@ -64,6 +98,14 @@ def main():
                 shutil.rmtree(where)
                 what = f"{pathlib.Path(line.split(' @ ')[-1]).name} [{extra}]"
                 print(f"{python}: {what} works, {time.monotonic() - started:.0f} s", flush=True)
+            found = for_this_platform(python, wheel, folder)
+            own = installed(python, str(found), folder / "environment")
+            print(f"{python}: {found.name}, a first run takes {first_run(own, folder / 'first'):.1f} s", flush=True)
+            (ROOT / "dist").mkdir(exist_ok=True)
+            shutil.copy(found, ROOT / "dist")
+            found.unlink()
+            for each in ("environment", "first"):
+                shutil.rmtree(folder / each)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,11 @@ pip would choose for the line, and no other. pip then installs the wheel there a
 ``make packages`` does the same through the network, for every extra and every Python at hand.
 """
 
+import base64
+import hashlib
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -20,6 +23,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import askwhen
+from tests.packaging import carrying
 
 ROOT = pathlib.Path(__file__).parents[2]
 LINE = re.compile(r"""pip install ['"]?askwhen\[([\w,]+)\]""")
@@ -93,6 +97,31 @@ def test_the_wheel_has_the_package_and_nothing_else(packages):
     assert held == source
     assert {"askwhen/py.typed", "askwhen/__init__.pyi", "askwhen/service/http/routes/web/shell.html"} <= held
     assert "licenses/LICENSE" in about
+
+
+def test_a_wheel_for_one_platform_also_has_compiled_steps(packages, tmp_path):
+    steps = tmp_path / "steps"
+    (steps / "askwhen.engine").mkdir(parents=True)
+    (steps / "about.json").write_text("{}")
+    (steps / "askwhen.engine" / "step.nbc").write_bytes(b"machine code")
+    wheel = pathlib.Path(shutil.copy(packages[0], tmp_path))
+    made = carrying.carrying(wheel, steps, carrying.tag())
+    command = [sys.executable, "-m", "pip", "install", *OFFLINE, "--no-deps", "--target", tmp_path / "site", made]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    site = tmp_path / "site"
+    assert (site / "askwhen/compiled/carried/askwhen.engine/step.nbc").read_bytes() == b"machine code"
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(made) as new:
+        assert {name for name in new.namelist() if "/carried/" not in name} == set(old.namelist())
+        record = next(name for name in new.namelist() if name.endswith("RECORD"))
+        lines = [line.rsplit(",", 2) for line in new.read(record).decode().splitlines()]
+        assert sorted(name for name, *_ in lines) == sorted(new.namelist())
+        for name, digest, size in lines[:-1]:
+            content = new.read(name)
+            found = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+            assert (digest, size) == (f"sha256={found}", str(len(content)))
+            if name in old.namelist() and not name.endswith("/WHEEL"):
+                assert content == old.read(name)
 
 
 def test_the_sdist_has_what_the_tests_need(packages):

@@ -19,6 +19,7 @@ from numba.core import caching
 from numba.core.serialize import dumps
 
 from ..errors import CacheWarning
+from . import carried
 from .sources import UNNAMED
 
 _warned = False
@@ -108,7 +109,8 @@ class StepCache(caching.FunctionCache):
         """The compiled step, or None if no usable one is stored; damaged files are discarded."""
         try:
             with self._filed(getattr(signature, "args", signature)):
-                return cast(Any, super()).load_overload(signature, context)
+                found = cast(Any, super()).load_overload(signature, context)
+                return self._carried(signature, context) if found is None else found
         except OSError as error:
             self._warn(error)
         except Exception as error:  # a damaged pickle may raise anything
@@ -116,6 +118,16 @@ class StepCache(caching.FunctionCache):
                 cast(Any, self).flush()
             _warn(f"askwhen: a compiled step in {self._cache_path} is damaged ({error}); it is compiled again.")
         return None
+
+    def _carried(self, signature: Any, context: Any) -> Any:
+        """The compiled step that came with the package, or None."""
+        machine = carried.usable(carried.FOLDER)
+        if machine is None:
+            return None
+        here = carried.FOLDER / Path(self._cache_path).name
+        _, _, code = cast(Any, self)._index_key(signature, context.codegen())
+        data = cast(Any, _CheckedFiles)(str(here), self._impl.filename_base, 0).load((signature, machine, code))
+        return None if data is None else cast(Any, self._impl).rebuild(context, data)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Store a compiled step for other processes, if possible."""
