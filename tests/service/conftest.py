@@ -6,7 +6,7 @@ import pytest
 from tests.service.postgresql import Cluster
 
 PATIENCE = inspect.signature(httpx.get).parameters["timeout"].default  # the first round may have to be compiled
-PATIENCE.connect = PATIENCE.read = PATIENCE.write = PATIENCE.pool = 120.0
+PATIENCE.connect = PATIENCE.read = PATIENCE.write = PATIENCE.pool = 300.0
 
 
 @pytest.fixture(scope="session")

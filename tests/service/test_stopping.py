@@ -32,7 +32,7 @@ class Upload(threading.Thread):
 
     def __init__(self, server):
         super().__init__(daemon=True)
-        self.socket = socket.create_connection(("127.0.0.1", server.port), 30.0)
+        self.socket = socket.create_connection(("127.0.0.1", server.port), 300.0)
         self.said, self.begun = b"", threading.Event()
         head = "POST /v1/streams/one/instances HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n"
         self.socket.sendall(head.encode() + b"transfer-encoding: chunked\r\n\r\n")
@@ -75,8 +75,8 @@ def test_it_ends_in_time_with_everything_open_and_loses_nothing(tmp_path):
         with aw.Client(server.url) as client:
             client.create("one", algorithm="perceptron", seed=1).ask([1.0, 2.0])
         with (
-            httpx.stream("GET", f"{server.url}/v1/streams/one/events", timeout=120.0) as events,
-            httpx.stream("GET", f"{server.url}/v1/streams/one/overview/events", timeout=120.0) as overviews,
+            httpx.stream("GET", f"{server.url}/v1/streams/one/events", timeout=300.0) as events,
+            httpx.stream("GET", f"{server.url}/v1/streams/one/overview/events", timeout=300.0) as overviews,
             socket.create_connection(("127.0.0.1", server.port)) as half,
             socket.create_connection(("127.0.0.1", server.port)),
         ):
@@ -105,7 +105,7 @@ def test_a_body_that_ends_soon_is_answered_to_its_end(tmp_path):
     with Server(tmp_path / "log.db") as server:
         with aw.Client(server.url) as client:
             client.create("one", algorithm="perceptron", seed=1).ask([1.0])
-        with socket.create_connection(("127.0.0.1", server.port), 30.0) as open_one:
+        with socket.create_connection(("127.0.0.1", server.port), 300.0) as open_one:
             head = (
                 "POST /v1/streams/one/instances HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n"
             )

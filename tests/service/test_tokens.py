@@ -255,7 +255,7 @@ def test_events_end_at_once_with_the_token(server, secrets, path, end):
         made = client.send("POST", "/v1/tokens", json={"name": "short", "roles": ["producer"], **days})
         headers = {"Authorization": f"Bearer {made['secret']}"}
         address = f"{server.url}/v1/streams/{stream.name}/{path}"
-        with httpx.stream("GET", address, headers=headers, timeout=120.0) as response:
+        with httpx.stream("GET", address, headers=headers, timeout=300.0) as response:
             heard = response.iter_bytes()
             seen = next(heard)
             while b"event: " not in seen:
@@ -271,7 +271,7 @@ def test_a_revoked_token_hears_no_more(server, secrets):
         made = client.send("POST", "/v1/tokens", json={"name": "short", "roles": ["producer"]})
         stream = client.create("heard", algorithm="perceptron")
         headers = {"Authorization": f"Bearer {made['secret']}"}
-        with httpx.stream("GET", f"{server.url}/v1/streams/heard/events", headers=headers, timeout=120.0) as response:
+        with httpx.stream("GET", f"{server.url}/v1/streams/heard/events", headers=headers, timeout=300.0) as response:
             heard = response.iter_bytes()
             assert b"welcome" in next(heard)
             stream.ask([1.0])

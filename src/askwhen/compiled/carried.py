@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite
+import llvmlite  # type: ignore[import-untyped]
 import numba
-from llvmlite.binding import get_host_cpu_features, get_process_triple
+from llvmlite.binding import get_host_cpu_features, get_process_triple  # type: ignore[import-untyped]
 
 from .sources import source_hash
 
