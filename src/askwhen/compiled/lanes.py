@@ -10,6 +10,7 @@ at(v, i)            the four lanes v[i], v[i + 1], v[i + 2], v[i + 3], whatever 
 eight(v, i)         the eight lanes v[i], ..., v[i + 7] of numbers in single precision
 sixteen(v, i)       the sixteen lanes v[i], ..., v[i + 15] of numbers in single precision
 beside(a, b)        the eight lanes of a and, behind them, those of b
+spread_of_both(a)   for each k below 8, lane k of a eight times and, behind them, lane k + 8 eight times
 put(v, i, a)        write lanes there, in place
 lanes(a, b, ...)    these four or eight numbers
 alike(c)            the number c in all lanes
@@ -75,6 +76,11 @@ def sixteen(v: Any, i: Any) -> Any:
 def beside(a: Any, b: Any) -> Any:
     """Eight lanes and, behind them, eight others."""
     return np.concatenate((a, b))
+
+
+def spread_of_both(a: Any) -> Any:
+    """For each k below 8, lane k of sixteen eight times and, behind them, lane k + 8 eight times."""
+    return tuple(np.repeat(a[[k, k + 8]], 8) for k in range(8))
 
 
 def put(v: Any, i: Any, a: Any) -> None:
@@ -168,6 +174,16 @@ def _beside(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.shuffle_vector(*args, places)
 
 
+def _shuffled(builder: Any, a: Any, places: list[int]) -> Any:
+    nothing = ir.Constant(a.type, ir.Undefined)
+    return builder.shuffle_vector(a, nothing, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places))
+
+
+def _spread_of_both(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    found = [_shuffled(builder, args[0], [k] * 8 + [k + 8] * 8) for k in range(8)]
+    return context.make_tuple(builder, sig.return_type, found)
+
+
 def _added_up(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     parts = [builder.extract_element(args[0], _lane(i)) for i in range(sig.args[0].width)]
     if len(parts) == 8:
@@ -206,6 +222,10 @@ def _both_eight(a: Any, b: Any) -> Any:
     return LanesType(numba.types.float32, _SIXTEEN) if a == b == LanesType(numba.types.float32) else None
 
 
+def _eight_times(a: Any) -> Any:
+    return cast(Any, numba.types.UniTuple)(a, 8) if a.width == _SIXTEEN else None
+
+
 def _nothing(array: Any, _: Any, a: Any) -> Any:
     return numba.types.none if _is_flat(array, a.number) else None
 
@@ -218,6 +238,7 @@ _typed(at, _at, _Array, _Integer, result=_four)
 _typed(eight, _at, _Array, _Integer, result=_eight)
 _typed(sixteen, _at, _Array, _Integer, result=_sixteen)
 _typed(beside, _beside, LanesType, LanesType, result=_both_eight)
+_typed(spread_of_both, _spread_of_both, LanesType, result=_eight_times)
 _typed(put, _put, _Array, _Integer, LanesType, result=_nothing)
 _typed(alike, _alike, _Float, result=LanesType)
 _typed(added_up, _added_up, LanesType, result=_number)

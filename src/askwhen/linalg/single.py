@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.lanes import added_up, alike, beside, eight, lanes, put, sixteen
+from ..compiled.lanes import added_up, alike, beside, eight, lanes, put, sixteen, spread_of_both
 from ..compiled.steps import apart, step
 
 EIGHT = 8
@@ -77,13 +77,6 @@ def twice(v: Any, i: int) -> Any:
 
 
 @step
-def of_both(x: Any, i: int) -> Any:
-    """Feature i of either vector in eight lanes each; ``x`` has eight features of one and of the other in turns."""
-    at = 2 * i - i % EIGHT
-    return beside(alike(x[at]), alike(x[at + EIGHT]))
-
-
-@step
 def sums_of_two(M: Any, x: Any, y: Any, i: int, first: int) -> Any:
     """Two rows of M from row i on, up to ``first``, times the four vectors in x and y."""
     r0, r1 = M[i], M[i + 1]
@@ -97,6 +90,23 @@ def sums_of_two(M: Any, x: Any, y: Any, i: int, first: int) -> Any:
     return s0, s1, t0, t1
 
 
+# Eight arguments: it is inlined, so that no lanes pass through memory.
+@step
+def forms_of_both(M: Any, x: Any, y: Any, i: int, first: int, xs: Any, ys: Any, own: Any) -> Any:
+    """As ``forms_of_four``, for the vectors in x and in y: the sums left of the block, and those within it."""
+    x0, x1, x2, x3 = xs
+    y0, y1, y2, y3 = ys
+    s0, s1, t0, t1 = sums_of_two(M, x, y, i, first)
+    s2, s3, t2, t3 = sums_of_two(M, x, y, i + 2, first)
+    m0, m1, m2, m3 = twice(M[i], first), twice(M[i + 1], first), twice(M[i + 2], first), twice(M[i + 3], first)
+    return (
+        (s0 * x0 + s1 * x1) + (s2 * x2 + s3 * x3),
+        (t0 * y0 + t1 * y1) + (t2 * y2 + t3 * y3),
+        ((m0 * x0 + m1 * x1) + (m2 * x2 + m3 * x3)) * own[0],
+        ((m0 * y0 + m1 * y1) + (m2 * y2 + m3 * y3)) * own[1],
+    )
+
+
 @apart
 def begin_forms(M: Any, x: Any, y: Any, stop: int, sums: Any) -> None:
     """Add up v'Mv over the rows of M before ``stop``, for the two vectors v in x and the two in y, each in its lanes.
@@ -104,18 +114,14 @@ def begin_forms(M: Any, x: Any, y: Any, stop: int, sums: Any) -> None:
     Every lane adds the same numbers in the same order as in ``form_in_single``.
     """
     left_x = left_y = block_x = block_y = beside(alike(ZERO), alike(ZERO))
-    for i in range(0, stop, 4):
-        first = i - i % EIGHT
-        s0, s1, t0, t1 = sums_of_two(M, x, y, i, first)
-        s2, s3, t2, t3 = sums_of_two(M, x, y, i + 2, first)
-        x0, x1, x2, x3 = of_both(x, i), of_both(x, i + 1), of_both(x, i + 2), of_both(x, i + 3)
-        y0, y1, y2, y3 = of_both(y, i), of_both(y, i + 1), of_both(y, i + 2), of_both(y, i + 3)
-        left_x = left_x + ((s0 * x0 + s1 * x1) + (s2 * x2 + s3 * x3))
-        left_y = left_y + ((t0 * y0 + t1 * y1) + (t2 * y2 + t3 * y3))
-        m0, m1, m2, m3 = twice(M[i], first), twice(M[i + 1], first), twice(M[i + 2], first), twice(M[i + 3], first)
-        k = np.uint64(2 * first)
-        block_x = block_x + ((m0 * x0 + m1 * x1) + (m2 * x2 + m3 * x3)) * sixteen(x, k)
-        block_y = block_y + ((m0 * y0 + m1 * y1) + (m2 * y2 + m3 * y3)) * sixteen(y, k)
+    for i in range(0, stop, EIGHT):
+        a, b = sixteen(x, np.uint64(2 * i)), sixteen(y, np.uint64(2 * i))
+        x0, x1, x2, x3, x4, x5, x6, x7 = spread_of_both(a)
+        y0, y1, y2, y3, y4, y5, y6, y7 = spread_of_both(b)
+        s, t, u, v = forms_of_both(M, x, y, i, i, (x0, x1, x2, x3), (y0, y1, y2, y3), (a, b))
+        left_x, left_y, block_x, block_y = left_x + s, left_y + t, block_x + u, block_y + v
+        s, t, u, v = forms_of_both(M, x, y, i + 4, i, (x4, x5, x6, x7), (y4, y5, y6, y7), (a, b))
+        left_x, left_y, block_x, block_y = left_x + s, left_y + t, block_x + u, block_y + v
     put(sums, np.uint64(0), left_x)
     put(sums, np.uint64(2 * EIGHT), block_x)
     put(sums, np.uint64(4 * EIGHT), left_y)
