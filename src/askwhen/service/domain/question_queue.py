@@ -54,7 +54,10 @@ class QuestionQueue:
             self.remove(question)
         self._audiences[question.round] = audience
         for order, sets in self._orders.items():
-            sets.setdefault(audience, SortedSet()).add(_key(order, question))
+            found = sets.get(audience)
+            if found is None:  # ``setdefault`` would make a set for each question
+                found = sets[audience] = SortedSet()
+            found.add(_key(order, question))
 
     def remove(self, question: Question) -> None:
         """Remove a question, if it is in the queue."""
@@ -73,8 +76,8 @@ class QuestionQueue:
 
     def rounds(self, order: str, audiences: Iterable[Audience]) -> Iterator[int]:
         """Rounds of the questions for some audiences, in an order that is kept."""
-        sets = self._orders[order]
-        return (round for _, round in heapq.merge(*(sets[each] for each in audiences)))
+        found = [self._orders[order][each] for each in audiences]
+        return (round for _, round in (found[0] if len(found) == 1 else heapq.merge(*found)))
 
     def __len__(self) -> int:
         return len(self._audiences)

@@ -224,7 +224,8 @@ class QuestionState:
     ) -> Iterator[Question]:
         for round in self._queue.rounds(order, audiences):
             question = self.open[round]
-            if self.audience(question).takes(names, now - question.opened):
+            audience = self.audience(question)
+            if not audience.who or audience.takes(names, now - question.opened):
                 yield question
 
     def requeue_expired_leases(self, now: float) -> None:
