@@ -130,7 +130,7 @@ def test_no_body_is_read_of_those_who_may_not_send_it(tmp_path):
     async def go():
         async with serving(tmp_path) as (http, found, secret):
             bodies = [(method, path) for method, path, handler in found if takes_body(method, path, handler)]
-            assert len(bodies) == 41
+            assert len(bodies) == 42
             for method, path in bodies:
                 for name, status in (("mails", 401), ("nothing", 401)):
                     body = Body(b"{no json")

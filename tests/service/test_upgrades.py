@@ -53,6 +53,11 @@ UNRELEASED = {
     "signed in",
     "signed out",
     "advised",
+    "gold added",
+    "gold removed",
+    "gold placed",
+    "gold chosen",
+    "gold closed",
 }
 """Kinds of events that no released version has written; the golden database of the next release gets them."""
 
@@ -258,6 +263,7 @@ def test_a_database_of_an_older_version_goes_on(version, address, tmp_path):
                         ]
                         for table in ("labels", "predictions")
                     }
+                assert {row.pop("gold") for row in tables["labels"]} <= {None}  # a column that those versions lack
                 assert tables["labels"] == wanted["labels"]
                 assert [row["margin"] for row in tables["predictions"]] == wanted["margins"]
                 for count in ("rounds", "asked", "told", "forgotten", "corrected", "waiting"):

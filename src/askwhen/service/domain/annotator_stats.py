@@ -31,7 +31,7 @@ class AnnotatorCounts(msgspec.Struct):
 
     ``last`` is the time of the latest answer or skip, and ``recent`` has the number of answers that were not taken back
     by half hour. ``judged`` has the number of answers whose label was also decided without this annotator: by week, by
-    that label and by the given one.
+    that label and by the given one; ``gold`` has the same of answers to gold questions, by their known label.
     """
 
     answers: int = 0
@@ -43,6 +43,11 @@ class AnnotatorCounts(msgspec.Struct):
     last: float = 0.0
     recent: dict[int, int] = {}
     judged: dict[int, dict[str, dict[str, int]]] = {}
+    gold: dict[int, dict[str, dict[str, int]]] = {}
+
+    def tables(self) -> list[dict[str, dict[str, int]]]:
+        """The counts of judged answers of all weeks, gold questions included."""
+        return [*self.judged.values(), *self.gold.values()]
 
     def count_recent(self, time: float, sign: int) -> None:
         """Count an answer given at a time (sign 1), or no longer (sign -1)."""
@@ -96,13 +101,14 @@ class AnnotatorStats(msgspec.Struct):
         given, decided = found.given, found.decided
         if within is not None:
             given, decided = (_FAR if differ(given, decided, within) else _NEAR), _NEAR
-        weeks = self.person(found.annotator).judged
+        person = self.person(found.annotator)
+        weeks = person.gold if found.gold else person.judged
         _add(weeks.setdefault(int(found.time // WEEK), {}), decided, given, sign)
 
     def judged_of(self, name: str) -> Counter[Any]:
-        """Number of answers of an annotator whose label was also decided without them, by both labels."""
+        """Number of answers of an annotator whose label was also decided without them or is known, by both labels."""
         found: Counter[Any] = Counter()
-        for table in self.persons[name].judged.values() if name in self.persons else ():
+        for table in self.persons[name].tables() if name in self.persons else ():
             found.update(_flat(table))
         return found
 
@@ -113,7 +119,7 @@ class AnnotatorStats(msgspec.Struct):
     def relabel(self, now: Callable[[str], str]) -> None:
         """Count labels under the names that they have now."""
         tables: list[dict[str, dict[str, Any]]] = [*self.pairs.values(), self.together]
-        tables += [table for each in self.persons.values() for table in each.judged.values()]
+        tables += [table for each in self.persons.values() for table in each.tables()]
         for table in tables:
             for (first, second), n in _flat(table).items():
                 if (now(first), now(second)) != (first, second):
@@ -148,12 +154,20 @@ class AnnotatorStats(msgspec.Struct):
 def quality(person: AnnotatorCounts) -> dict[str, Any]:
     """How many of the answers were as what was decided without this annotator: in all, by label and by week.
 
-    ``share`` is none while too little is known: fewer than ``ENOUGH`` such answers, or an interval wider than ``WIDE``.
+    The known labels of gold questions are among what was decided; ``gold`` has the same of those alone. ``share`` is
+    none while too little is known: fewer than ``ENOUGH`` such answers, or an interval wider than ``WIDE``.
     """
+    weeks = sorted({*person.judged, *person.gold})
+    gold = {week: _flat(person.gold.get(week, {})) for week in weeks}
+    counts = {week: _flat(person.judged.get(week, {})) + gold[week] for week in weeks}
+    return _quality(counts) | {"gold": _quality(gold)}
+
+
+def _quality(counted: dict[int, Counter[Any]]) -> dict[str, Any]:
+    """The quality by counts of (decided, given) of each week."""
     labels: dict[str, list[int]] = {}
     weeks = []
-    for week, table in sorted(person.judged.items()):
-        flat = _flat(table)
+    for week, flat in counted.items():
         for (decided, given), n in flat.items():
             counts = labels.setdefault(decided, [0, 0])
             counts[0] += n * (decided == given)

@@ -23,6 +23,10 @@ from ..events.kinds import (
     Fact,
     Flagged,
     Forgotten,
+    GoldAdded,
+    GoldChosen,
+    GoldPlaced,
+    GoldRemoved,
     Handled,
     Instance,
     LabelRenamed,
@@ -59,12 +63,13 @@ class StreamState(msgspec.Struct):
     """What a snapshot stores of a stream, apart from its model.
 
     ``replays`` are the events that retrained the model, ``unasked`` the questions that the retrained model would not
-    have asked, and ``passed`` the rounds that it has not played because their instances were erased. The contents of
+    have asked, and ``passed`` the rounds that it has not played, as `Retraining` says. The contents of
     all instances up to the event ``erased`` are erased. ``spent`` says whether the budget is spent. ``changes`` are
     changes of the settings, each with its event. ``received`` are the events with labels from other tools that have not
     been handled yet. ``pair`` are the labels of a model of two, the negative one first; ``relabelled`` has the labels
     that were renamed or merged. ``returned`` is the number of rounds whose label was withheld.
-    ``promise`` says whether the promise was "met" for all that came, or is "broken".
+    ``promise`` says whether the promise was "met" for all that came, or is "broken". ``gold`` is the number of rounds
+    that are gold questions, which no model plays.
     """
 
     name: str
@@ -85,6 +90,12 @@ class StreamState(msgspec.Struct):
     relabelled: list[Relabelled] = []
     returned: int = 0
     promise: str = ""
+    gold: int = 0
+
+    @property
+    def instances(self) -> int:
+        """The number of rounds that the model played, or would have without erased instances."""
+        return self.round - self.gold
 
 
 def summary_of(state: StreamState) -> StreamSummary:
@@ -93,7 +104,7 @@ def summary_of(state: StreamState) -> StreamSummary:
     return StreamSummary(
         state.name,
         "archived" if state.archived else "paused" if state.paused else "active",
-        state.round,
+        state.instances,
         stored.asked,
         stored.told,
         stored.forgotten,
@@ -257,6 +268,11 @@ class EventSourcedStream:
             self.questions.add_comment(event.question)
         elif isinstance(fact, (Flagged, Advised)):
             pass  # only the listing knows flags, and advice that came too late changes nothing
+        elif isinstance(fact, GoldPlaced):
+            self.state.round, self.state.gold = self.state.round + 1, self.state.gold + 1
+            self.questions.add_gold(fact, event.time)
+        elif isinstance(fact, (GoldAdded, GoldRemoved)):
+            self.questions.change_gold(fact, event.seq, self._content_of_gold(event, fact))
         elif event.question is not None:
             self.questions.apply(event.question, fact, event.time)
         elif isinstance(fact, Renamed):
@@ -288,6 +304,12 @@ class EventSourcedStream:
                 f"event {event.seq} of stream {self.state.name} has a kind that is not about a stream.", owner="serve"
             )
         self.seq, self.state.time = event.seq, event.time
+
+    def _content_of_gold(self, event: Event, fact: GoldAdded | GoldRemoved) -> str:
+        """The content by which the same gold question is known again; empty once it was erased."""
+        if isinstance(fact, GoldRemoved) or fact.instance:
+            return ""
+        return "" if event.row is None else content_of(self.settings.seed or 0, event.row, event.shown)
 
     def _change(self, seq: int, changes: Changes) -> None:
         self.state.changes.append((seq, changes))
@@ -390,9 +412,14 @@ class EventSourcedStream:
                 questions.add(fact, event.seq, event.time, content)
                 found = questions.open[round]
                 found.erased = event.row is None
+            elif isinstance(fact, GoldPlaced):
+                questions.settings = self.settings_at(event.seq)
+                found = questions.add_gold(fact, event.time)
             elif found is not None and not isinstance(fact, _NOT_ABOUT_QUESTIONS):
                 questions.open[round] = found
                 questions.apply(round, fact, event.time)
+                if isinstance(fact, GoldChosen):
+                    found.erased = self._log.event(fact.instance).row is None
         if found is not None and replay <= self.seq:
             self._retrained(found)
         return found

@@ -15,6 +15,8 @@ from ..events.kinds import (
     Disputed,
     Fact,
     Forgotten,
+    GoldChosen,
+    GoldClosed,
     Leased,
     Released,
     Reserved,
@@ -26,6 +28,7 @@ from ..events.kinds import (
     Unskipped,
 )
 from ..events.settings import GROUP
+from .gold import NOT_NEEDED, UNCHOSEN
 from .people import People
 from .question_state import QuestionState
 from .questions import DAY, DISPUTED, NO_LABEL, Answer, Question, decision
@@ -60,8 +63,9 @@ class QuestionCommands:
     def next(self, annotator: str, now: float, device: str = "") -> QuestionFact | None:
         """Lease the next question to an annotator; None where there is none.
 
-        At the limit of leases, and where they hold all that is left of their quota, the oldest question that they hold
-        on the device is leased again.
+        Where they come to a gold question that must be chosen first, or that they cannot get, the fact says so, and the
+        caller asks again. At the limit of leases, and where they hold all that is left of their quota, the oldest
+        question that they hold on the device is leased again.
         """
         state = self._state
         until = now + state.settings.lease
@@ -79,7 +83,11 @@ class QuestionCommands:
         if len(held) >= MOST_LEASES * MOST_DEVICES:
             return None
         for question in self._queued(annotator, now):
-            if question.is_for(annotator, now):
+            if question.gold:
+                of_gold = self._of_gold(question, annotator, now)
+                if of_gold is not None:
+                    return question.round, of_gold
+            if question.is_for(annotator, now) and not self._had_elsewhere(question, annotator):
                 return question.round, Leased(question.slot_for(annotator, now, "next"), annotator, until, device)
         return None
 
@@ -173,6 +181,46 @@ class QuestionCommands:
             raise ConflictError("the question is not open any more, so it cannot be reserved.", owner="reserve")
         return round, Reserved(annotator, who)
 
+    def _had_elsewhere(self, question: Question, annotator: str) -> bool:
+        """Whether an annotator got this gold question under another number, or knew it, or it was removed."""
+        if question.gold == 0:
+            return False
+        item = self._state.stored.gold.by_number.get(question.gold)
+        return item is None or item.had.get(annotator, question.round) != question.round
+
+    def _of_gold(self, question: Question, annotator: str, now: float) -> GoldChosen | GoldClosed | None:
+        """What must happen to a gold question before an annotator goes on; None where they get it, or others may.
+
+        One that they cannot get is closed, unless another annotator holds it: so those who come next are given as many
+        gold questions as others, and none waits for an annotator who does not come.
+        """
+        if question.gold == UNCHOSEN:
+            return self.choose(question, annotator) if question.is_for(annotator, now) else None
+        was_skipped = annotator in question.skipped and now > question.opened + DAY
+        if not (was_skipped or self._had_elsewhere(question, annotator)):
+            return None
+        slot = question.slot_of(annotator)
+        is_mine = slot is not None and question.slots[slot].answer is not None
+        is_held = any(each.is_held(now) for each in question.slots)
+        if is_mine or is_held or not all(self._is_final(each, now) for each in question.answers):
+            return None
+        return self._gold_closed(question) if question.answers else GoldClosed(None, NOT_NEEDED)
+
+    def choose(self, question: Question, annotator: str) -> GoldChosen | GoldClosed:
+        """The gold question that an annotator gets; where they have had all, its place is closed."""
+        gold = self._state.stored.gold
+        number = gold.drawn_for(annotator)
+        if number is None:
+            return GoldClosed(None, NOT_NEEDED)
+        return GoldChosen(number, gold.by_number[number].seq, gold.by_number[number].label, annotator)
+
+    def _gold_closed(self, question: Question) -> GoldClosed:
+        """What the answers to a gold question decide, as those to any other."""
+        found = self._decided(question)
+        if isinstance(found, str):
+            return GoldClosed(found)
+        return GoldClosed(disputed=True) if found is DISPUTED else GoldClosed(None, UNSURE)
+
     def left(self, annotator: str, now: float) -> int | None:
         """Number of questions that an annotator may still answer now; None where they may answer all."""
         terms = self._state.settings.people.get(annotator)
@@ -250,6 +298,8 @@ class QuestionCommands:
     def review(self, round: int, annotator: str, label: str | None) -> QuestionFact:
         """Decide what the label is, whatever the answers say."""
         question = self._state.find(round)
+        if question.gold:
+            raise ConflictError("this is a gold question, whose label is known.", owner="review")
         if question.erased:
             raise ConflictError("the contents of this question were erased, so it cannot be decided.", owner="review")
         if not (question.is_full or question.told or question.disputed or question.skipped):
@@ -307,7 +357,7 @@ class QuestionCommands:
             elif question.answers:
                 yield from self.concluded(question)
             else:
-                yield round, Forgotten(EXPIRED)
+                yield from self.settled(question, None, EXPIRED)
 
     def _is_final(self, answer: Answer, now: float) -> bool:
         """Whether an answer can no longer be undone without a correction."""
@@ -315,6 +365,9 @@ class QuestionCommands:
 
     def concluded(self, question: Question) -> Iterator[QuestionFact]:
         """The fact that the answers decide, for a question that is full or has expired."""
+        if question.gold:
+            yield question.round, self._gold_closed(question)
+            return
         found = self._decided(question)
         if found is DISPUTED:
             yield question.round, Disputed()
@@ -330,7 +383,9 @@ class QuestionCommands:
 
     def settled(self, question: Question, label: str | None, why: str) -> Iterator[QuestionFact]:
         """The fact that gives a label to the model, or corrects the one that it was given before."""
-        if question.told:
+        if question.gold:
+            yield question.round, GoldClosed(label, why if label is None else "")
+        elif question.told:
             yield question.round, Corrected(label)
         else:
             yield question.round, Told(label) if label is not None else Forgotten(why)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from ..events.kinds import Instance
+from ..events.kinds import GoldPlaced, Instance
 from ..events.settings import Settings
 from .annotator_stats import AnnotatorStats
-from .questions import Question, Slot
+from .gold import UNCHOSEN, GoldQuestions
+from .questions import UNPLAYED, Question, Slot
 from .repeats import KnownAnswer
 
 
@@ -29,7 +30,8 @@ class QuestionSnapshot(msgspec.Struct):
     ``labels`` are those given so far where the set of labels is open. ``recent`` and ``leases`` have the rounds of each
     annotator's latest answers and leases, and ``commented`` those that have comments. ``answered`` has the first answer
     to each content, and ``copies`` is the number of instances that took one. ``given``
-    counts the questions that each annotator was given.
+    counts the questions that each annotator was given. ``gold`` are the gold questions, which the counts here leave
+    out.
     """
 
     questions: list[Question] = []
@@ -45,6 +47,24 @@ class QuestionSnapshot(msgspec.Struct):
     answered: dict[str, KnownAnswer] = {}
     copies: int = 0
     given: dict[str, int] = {}
+    gold: GoldQuestions = msgspec.field(default_factory=GoldQuestions)
+
+
+def new_gold_question(fact: GoldPlaced, time: float, settings: Settings) -> Question:
+    """The question of a place for a gold question, which is not chosen yet."""
+    return Question(
+        round=fact.round,
+        seq=0,
+        opened=time,
+        played=UNPLAYED,
+        prediction=None,
+        margin=0.0,
+        probability=0.0,
+        value=fact.value,
+        slots=[Slot() for _ in range(settings.slots + fact.overlap)],
+        priority=fact.priority,
+        gold=UNCHOSEN,
+    )
 
 
 def new_question(

@@ -21,6 +21,11 @@ from ..events.kinds import (
     Disputed,
     Fact,
     Forgotten,
+    GoldAdded,
+    GoldChosen,
+    GoldClosed,
+    GoldPlaced,
+    GoldRemoved,
     Instance,
     Leased,
     Released,
@@ -34,8 +39,9 @@ from ..events.kinds import (
 )
 from ..events.numbers import NUMBERS
 from ..events.settings import MOST_OPEN, OPEN, Settings, check_label
+from .gold import UNCHOSEN, GoldAnswer, GoldItem
 from .question_queue import EVERYBODY, Audience, QuestionQueue, Timer
-from .question_snapshot import Correction, QuestionSnapshot, new_question
+from .question_snapshot import Correction, QuestionSnapshot, new_gold_question, new_question
 from .questions import Answer, Judgement, Question, Slot, judgements
 from .repeats import KnownAnswer
 
@@ -119,8 +125,13 @@ class QuestionState:
 
     @property
     def unanswered(self) -> int:
-        """Number of questions with an empty slot that no annotator has skipped and no reviewer must decide."""
-        return sum(not (each.is_full or each.skipped or each.disputed) for each in self.open.values())
+        """Number of the model's questions with an empty slot, neither skipped nor for a reviewer to decide."""
+        return sum(not (each.is_full or each.skipped or each.disputed or each.gold) for each in self.open.values())
+
+    @property
+    def open_gold(self) -> int:
+        """Number of open gold questions."""
+        return sum(each.gold != 0 for each in self.open.values()) if self.stored.gold.placed else 0
 
     @property
     def disputed(self) -> int:
@@ -180,6 +191,32 @@ class QuestionState:
         self._enqueue(question)
         self._schedule_expiry(question)
 
+    def add_gold(self, fact: GoldPlaced, time: float) -> Question:
+        """Open a gold question, which is chosen later."""
+        question = new_gold_question(fact, time, self.settings)
+        self.open[fact.round] = question
+        self.stored.gold.placed += 1
+        self._enqueue(question)
+        self._schedule_expiry(question)
+        return question
+
+    def change_gold(self, fact: GoldAdded | GoldRemoved, seq: int, content: str = "") -> None:
+        """Take a gold question up, or remove it together with the answers to it; ``seq`` is the event."""
+        gold = self.stored.gold
+        if isinstance(fact, GoldAdded):
+            gold.last = fact.gold
+            had = dict.fromkeys(fact.known_to, UNCHOSEN)
+            gold.by_number[fact.gold] = GoldItem(fact.instance or seq, fact.label, content, had)
+            return
+        item = gold.by_number.pop(fact.gold)
+        for name, answer in item.given.items():
+            self._judge_gold(name, answer, item.label, -1)
+
+    def _judge_gold(self, name: str, answer: GoldAnswer, truth: str, sign: int) -> None:
+        self.stored.people.judge(
+            Judgement(name, answer.label, truth, answer.time, gold=True), sign, self.settings.within
+        )
+
     def _enqueue(self, question: Question) -> None:
         """Put a question into the queue, for those who are asked it."""
         self._queue.add(question, self.audience(question))
@@ -188,6 +225,8 @@ class QuestionState:
         """Who is asked a question: those for whom it is reserved, or the specialists of the labels that are likely."""
         if question.reserved:
             return Audience(tuple(question.reserved), None)
+        if question.gold:  # it is chosen for the person who meets it
+            return EVERYBODY
         specialists = self.settings.specialists
         if not specialists:
             return EVERYBODY
@@ -263,7 +302,39 @@ class QuestionState:
         _APPLY[type(fact)](self, question, fact, time)
         return question
 
+    def _gold_chosen(self, question: Question, fact: GoldChosen, time: float) -> None:
+        question.gold, question.seq, question.prediction = fact.gold, fact.instance, fact.prediction
+        self.stored.gold.chosen += 1
+        self.stored.gold.note_had(fact.gold, fact.annotator, question.round)
+
+    def _gold_closed(self, question: Question, fact: GoldClosed, time: float) -> None:
+        gold = self.stored.gold
+        if not (question.told or fact.disputed):
+            question.told = True
+            gold.told += fact.label is not None
+            gold.forgotten += fact.label is None
+        question.closed, question.disputed = True, fact.disputed
+        question.label, question.forgotten = fact.label, fact.why
+        item = gold.by_number.get(question.gold)
+        for answer in question.answers:
+            gold.note_had(question.gold, answer.annotator, question.round)
+            if item is not None and answer.label is not None and answer.annotator not in item.given:
+                given = item.given[answer.annotator] = GoldAnswer(question.round, answer.label, answer.time)
+                self._judge_gold(answer.annotator, given, item.label, 1)
+        self._queue.remove(question)
+        self.open.pop(question.round, None)
+
+    def _undo_gold(self, question: Question, annotator: str) -> None:
+        """Do not count an answer to a gold question that was taken back."""
+        item = self.stored.gold.by_number.get(question.gold)
+        given = None if item is None else item.given.get(annotator)
+        if item is not None and given is not None and given.round == question.round:
+            del item.given[annotator]
+            self._judge_gold(annotator, given, item.label, -1)
+        question.label = None
+
     def _leased(self, question: Question, fact: Leased, time: float) -> None:
+        self.stored.gold.note_had(question.gold, fact.annotator, question.round)
         slot = question.slots[fact.slot]
         if slot.annotator != fact.annotator or not slot.is_held(time):
             self.stored.given[fact.annotator] = self.stored.given.get(fact.annotator, 0) + 1
@@ -336,6 +407,10 @@ class QuestionState:
             ]
         for known in stored.answered.values():
             known.label = now(known.label)
+        for item in stored.gold.by_number.values():
+            item.label = now(item.label)
+            for given in item.given.values():
+                given.label = now(given.label)
         for each in stored.corrections.values():
             each.prediction, each.model, each.label = map(now, (each.prediction, each.model, each.label))
         stored.people.relabel(now)
@@ -357,6 +432,7 @@ class QuestionState:
 
     def _skipped(self, question: Question, fact: Skipped, time: float) -> None:
         question.skipped = [*question.skipped, fact.annotator]
+        self.stored.gold.note_had(question.gold, fact.annotator, question.round)
         person = self.stored.people.person(fact.annotator)
         person.skipped += 1
         person.last = max(person.last, time)
@@ -374,6 +450,8 @@ class QuestionState:
 
     def _undone(self, question: Question, fact: Undone, time: float) -> None:
         self._uncount(question)
+        if question.gold:
+            self._undo_gold(question, fact.annotator)
         answer = question.slots[fact.slot].answer
         if answer is not None:
             self.stored.people.person(fact.annotator).count_recent(answer.time, -1)
@@ -513,4 +591,6 @@ _APPLY: dict[type[Fact], Callable[[QuestionState, Question, Any, float], None]] 
     Told: QuestionState._told,
     Forgotten: QuestionState._forgotten,
     Corrected: QuestionState._corrected,
+    GoldChosen: QuestionState._gold_chosen,
+    GoldClosed: QuestionState._gold_closed,
 }

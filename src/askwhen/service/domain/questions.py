@@ -55,12 +55,13 @@ class Slot(msgspec.Struct, gc=False, omit_defaults=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """A label that an annotator gave at a time, and the one that was decided without them."""
+    """A label that an annotator gave at a time, and the one that was decided without them, or of a gold question."""
 
     annotator: str
     given: str
     decided: str
     time: float
+    gold: bool = False
 
 
 class Question(msgspec.Struct, gc=False):
@@ -72,7 +73,7 @@ class Question(msgspec.Struct, gc=False):
     the instance are gone. ``content`` is that of the instance; ``copy`` says that it was answered before, so that the
     question has no slots. ``reviewer`` decided it last, and ``judged`` are the judgements that are counted.
     ``second`` is the label that is likely besides the prediction, where that matters. A ``reserved`` question is only
-    for these people and groups.
+    for these people and groups. Of a gold question, ``gold`` is the number.
     """
 
     round: int
@@ -102,6 +103,7 @@ class Question(msgspec.Struct, gc=False):
     judged: list[Judgement] = []
     second: str | None = None
     reserved: list[str] = []
+    gold: int = 0
 
     @property
     def is_full(self) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from ..events.kinds import Corrected, Forgotten, Instance, SettingsChanged, Told, Volunteered, facts_of
+from ..events.kinds import Corrected, Forgotten, GoldPlaced, Instance, SettingsChanged, Told, Volunteered, facts_of
 from ..events.label_names import LabelNames
 from ..events.settings import Settings
 from ..store.records import Event
@@ -55,7 +55,7 @@ class Retraining:
     unasked : dict
         Rounds whose question the new model would not have asked, with the instance until its label is learnt.
     passed : list
-        Rounds that cannot be played because their instances were erased, in order.
+        Rounds that are not played because their instances were erased, or since they are gold questions, in order.
     played : dict
         For rounds whose question the new model asks, its own number of the round.
     told : dict
@@ -99,6 +99,8 @@ class Retraining:
                 self._learn(event.question, fact)
             elif isinstance(fact, SettingsChanged):
                 self._change(fact)
+            elif isinstance(fact, GoldPlaced):
+                self.passed.append(fact.round)
             self.seq = event.seq
 
     def _change(self, fact: SettingsChanged) -> None:

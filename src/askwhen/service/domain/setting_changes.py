@@ -36,6 +36,7 @@ CHANGEABLE = (
         "people",
         "team",
         "specialists",
+        "gold",
     ),
 )
 _NESTED = ("view", "backlog", "about", "colours", "people", "specialists")

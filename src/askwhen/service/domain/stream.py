@@ -24,7 +24,12 @@ from ..events.kinds import (
     Commented,
     Corrected,
     Fact,
+    GoldAdded,
+    GoldChosen,
+    GoldPlaced,
+    GoldRemoved,
     Instance,
+    Leased,
     PromiseChecked,
     Told,
     Undone,
@@ -43,14 +48,17 @@ from . import row_codec
 from .backlog import MOST_AT_ONCE, PER_PERSON, Backlog, rank_of
 from .event_sourced_stream import EventSourcedStream, StreamLog, StreamState
 from .features import FeatureReader
+from .gold import MOST_GOLD, UNCHOSEN, is_drawn
 from .model import Model
 from .people import People
 from .question_commands import QuestionCommands, QuestionFact
 from .question_snapshot import QuestionSnapshot
 from .question_state import QuestionState
 from .questions import DAY, is_overlap
+from .repeats import content_of
 from .summary import StreamSummary
 
+ERASED = "the contents of this instance were erased, so that nothing can be learnt."
 ASKED, COIN, SPENT, SURE = "worth asking", "the coin said no", "the budget is spent", "not worth asking"
 REPEATED, HELD_BACK = "answered before", "the promise allows no label now"
 _ROUNDS_TO_KNOW = 100
@@ -82,6 +90,14 @@ class NewInstance(NamedTuple):
     source: str | None = None
     place: int = 0
     advice: GivenAdvice | None = None
+
+
+class NewGold(NamedTuple):
+    """A gold question: its label, an instance of its own or the event of one of the stream, and who knows it."""
+
+    label: str
+    made: NewInstance | Event
+    known_to: Sequence[str] = ()
 
 
 class ServiceStream:
@@ -393,7 +409,7 @@ class ServiceStream:
     @property
     def instances(self) -> int:
         """Number of instances that came, those that wait in the backlog included."""
-        return self.state.round - self.state.returned + len(self.backlog)
+        return self.state.instances - self.state.returned + len(self.backlog)
 
     def decide_further(self, now: float, annotator: str) -> None:
         """Decide instances of the backlog until one more question waits, for an annotator who can answer no other.
@@ -417,7 +433,7 @@ class ServiceStream:
 
     def questions_to_come(self) -> float | None:
         """About how many instances of the backlog will be asked about; None while too few rounds were played."""
-        number, budget, rounds = len(self.backlog), self.settings.budget, self.state.round
+        number, budget, rounds = len(self.backlog), self.settings.budget, self.state.instances
         if budget is not None and budget.rate is not None and not self.model.has_promise:
             classes = max(len(self.questions.labels), 2) if self.model.has_budget else 2
             asked = self.questions.stored.asked
@@ -492,6 +508,11 @@ class ServiceStream:
         self.uncommitted.append(event)
         if known is not None:
             self.note("told", Told(known.label), now, fact.round)
+        elif self._is_gold(ask.probability, time):
+            doubt = 1.0 - ask.certainty if ask.certainty is not None else ask.uncertainty or 0.0
+            round = self.state.round
+            placed = GoldPlaced(round, doubt, new.priority, self._is_overlap(time))
+            self.note(placed.event_kind, placed, now, round)
         return event, fact
 
     def _second(self, new: NewInstance, prediction: Any, advice: Advice | None) -> str | None:
@@ -499,6 +520,93 @@ class ServiceStream:
         if not self.settings.specialists or not self.model.has_second:
             return None
         return self.model.second(new.x, self.model.word(prediction), advice)
+
+    def _is_gold(self, probability: float, time: float) -> bool:
+        """Whether a place for a gold question follows: at random, where an annotator who is at work has some left."""
+        gold, share = self.questions.stored.gold, self.settings.gold
+        if not gold.by_number or not share or not is_drawn(share, probability):
+            return False
+        people = self.questions.stored.people.persons.items()
+        active = [name for name, each in people if each.last >= time - DAY]
+        return not active or any(gold.left_for(name) for name in active)
+
+    def add_gold(self, questions: Sequence[NewGold], by: str, now: float) -> int:
+        """Take gold questions up, all or none; returns the number of those that the stream did not have."""
+        gold, seed = self.questions.stored.gold, self.settings.seed or 0
+        known: dict[int | str, str] = {item.content or item.seq: item.label for item in gold.by_number.values()}
+        wanted: list[tuple[NewGold, str, bytes | None]] = []
+        for each in questions:
+            label = self.label_now(each.label) or each.label
+            self.questions.check_label(label, "gold")
+            made, row = each.made, None
+            identity: int | str
+            if isinstance(made, NewInstance):
+                row = row_codec.to_bytes(made.x)
+                identity = content_of(seed, row, made.shown)
+            else:
+                identity = made.seq
+            if identity not in known:
+                wanted.append((each, label, row))
+            if known.setdefault(identity, label) != label:
+                raise ConflictError(
+                    f"this is a gold question already, with the label {known[identity]!r}; remove it first.",
+                    owner="gold",
+                    parameter="label",
+                )
+        if len(gold.by_number) + len(wanted) > MOST_GOLD:
+            raise ConflictError(f"a stream has at most {MOST_GOLD:,} gold questions; remove some first.", owner="gold")
+        for each, label, row in wanted:
+            self._add_gold(each, label, row, by, self._time(now))
+        return len(wanted)
+
+    def _add_gold(self, given: NewGold, label: str, row: bytes | None, by: str, time: float) -> None:
+        number, made = self.questions.stored.gold.last + 1, given.made
+        known_to = sorted({*given.known_to, *([by] if by else [])})
+        if isinstance(made, NewInstance):
+            advice = None if made.advice is None else self.label_names.advice(made.advice)
+            fact, shown, subject = GoldAdded(number, label, 0, known_to, advice, by), made.shown, made.subject
+        else:
+            fact, shown, subject = GoldAdded(number, label, made.seq, known_to, None, by), None, None
+        seq, facts = self.seq + 1, encoded(fact)
+        event = Event(self.number, seq, time, fact.event_kind, None, None, facts, row, shown, subject)
+        self.current.apply(event, fact)
+        self.uncommitted.append(event)
+
+    def remove_gold(self, number: int, by: str, now: float) -> Event:
+        """Ask a gold question no more, and do not count what was answered to it."""
+        if number not in self.questions.stored.gold.by_number:
+            raise NotFoundError(f"the stream {self.name} has no gold question {number}.", owner="gold")
+        return self.note("gold removed", GoldRemoved(number, by), now)
+
+    def next(self, annotator: str, now: float, device: str = "", key: str | None = None) -> Event | None:
+        """Lease the next question to an annotator; None where there is none."""
+        while (outcome := self.commands.next(annotator, self._time(now), device)) is not None:
+            if isinstance(outcome[1], Leased):
+                return self.record(outcome, now, key)
+            self._prepare_gold(outcome, now)
+        return None
+
+    def choose_gold(self, round: int, annotator: str, now: float) -> None:
+        """Choose the gold question of a place that a user looks at, if it is one and none is chosen yet."""
+        question = self.questions.open.get(round)
+        while question is not None and question.gold == UNCHOSEN and not question.closed:
+            self._prepare_gold((round, self.commands.choose(question, annotator)), now)
+
+    def _prepare_gold(self, outcome: QuestionFact, now: float) -> None:
+        """Record which gold question was chosen, with what the model says of it now, or that its place is closed.
+
+        Where its contents were erased, it is removed instead.
+        """
+        round, fact = outcome
+        if isinstance(fact, GoldChosen):
+            event = next((each for each in self.uncommitted if each.seq == fact.instance), None)
+            event = event or self._log.event(fact.instance)
+            if event.row is None:
+                self.remove_gold(fact.gold, "", now)
+                return
+            prediction, _ = self.model.guess(row_codec.from_bytes(event.row), facts_of(event).advice)
+            fact = msgspec.structs.replace(fact, prediction=prediction)
+        self.record((round, fact), now)
 
     def _is_overlap(self, time: float) -> bool:
         """Whether the question of this round gets one answer more: at random, while several people are at work."""
@@ -557,7 +665,8 @@ class ServiceStream:
     def _check_promise(self, now: float) -> None:
         """Record when the promise is met for all that came, and when it is not met any more."""
         promise, before = self.model.sampler.promise, self.state.promise
-        is_whole = not (len(self.backlog) or self.questions.open) and promise.delivered > 0
+        is_open = len(self.questions.open) > self.questions.open_gold
+        is_whole = not (len(self.backlog) or is_open) and promise.delivered > 0
         if before != "broken" and not promise.is_met:
             now_is = "broken"
         elif before != "met" and is_whole and promise.is_met:
@@ -583,7 +692,7 @@ class ServiceStream:
         outcome = self.commands.undo(round, annotator, self._time(now))
         event = self.record(outcome, now, key)
         round, fact = outcome
-        if isinstance(fact, Undone) and fact.told:
+        if isinstance(fact, Undone) and fact.told and not self.questions.open[round].gold:
             self.record(self.commands.after_undo(self.questions.open[round]), now)
         return event
 
@@ -627,9 +736,7 @@ class ServiceStream:
         if fact.back:
             raise ConflictError("this instance waits in the backlog for another decision.", owner="label")
         if self._log.event(instance.seq).row is None:
-            raise ConflictError(
-                "the contents of this instance were erased, so that nothing can be learnt.", owner="label"
-            )
+            raise ConflictError(ERASED, owner="label")
         before = self.volunteered(fact.round)
         if label is None and next((each.label for each in before[::-1] if each.annotator == annotator), None) is None:
             raise ConflictError(f"{annotator} has given no label of this instance.", owner="label")

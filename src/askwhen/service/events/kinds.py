@@ -273,6 +273,69 @@ class Handled(Fact):
     outcome: str
 
 
+class GoldAdded(Fact):
+    """A question whose ``label`` is known was given, to be mixed in among others under the number ``gold``.
+
+    ``instance`` is the event of its instance, 0 where this event has the contents itself. ``known_to`` are the people
+    who know it, and never get it.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("gold added",)
+    gold: int
+    label: str
+    instance: int = 0
+    known_to: list[str] = []
+    advice: Advice | None = None
+    by: str = ""
+
+
+class GoldRemoved(Fact):
+    """A gold question is not asked any more, and what was answered to it does not count."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("gold removed",)
+    gold: int
+    by: str = ""
+
+
+class GoldPlaced(Fact):
+    """A gold question was put among the others, as question ``round``; which one it is, is chosen for whom it meets.
+
+    ``overlap`` says that it was drawn to get one answer more, as other questions are.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("gold placed",)
+    round: int
+    value: float = 0.0
+    priority: float = 0.0
+    overlap: bool = False
+
+
+class GoldChosen(Fact):
+    """The gold question of a place was chosen for an annotator who met it.
+
+    It has its number, the event of its instance, its label, and what the model predicted then.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("gold chosen",)
+    gold: int
+    instance: int
+    label: str
+    annotator: str
+    prediction: str | None = None
+
+
+class GoldClosed(Fact):
+    """A gold question has its answers, or was dropped, and why: the model learns nothing of it.
+
+    It has the ``label`` that they decide, or is ``disputed`` like other questions, for the people who answered it.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("gold closed",)
+    label: str | None = None
+    why: str = ""
+    disputed: bool = False
+
+
 class Renamed(Fact):
     """The stream was renamed."""
 
@@ -574,9 +637,14 @@ PERSONAL = frozenset(
         "volunteered",
         "received",
         "handled",
+        "gold added",
+        "gold removed",
+        "gold placed",
+        "gold chosen",
+        "gold closed",
     }
 )
-"""Kinds of events that show what single annotators do, which only reviewers may see."""
+"""Kinds of events that show what single annotators do, or which questions are gold; only reviewers may see them."""
 
 WITHHELD = "w:"
 """Keys of withheld instances begin with it, followed by their new place in the backlog."""

@@ -14,6 +14,9 @@ from .kinds import (
     Answered,
     Corrected,
     Fact,
+    GoldAdded,
+    GoldChosen,
+    GoldClosed,
     Instance,
     Received,
     Reviewed,
@@ -23,7 +26,7 @@ from .kinds import (
     facts_of,
 )
 
-_WITH_LABEL = (Answered, Corrected, Received, Reviewed, Told, Volunteered)
+_WITH_LABEL = (Answered, Corrected, GoldAdded, GoldChosen, GoldClosed, Received, Reviewed, Told, Volunteered)
 _KINDS = frozenset(kind for each in (Instance, Advised, *_WITH_LABEL) for kind in each.event_kinds)
 
 Relabelled = tuple[int, str, str]
@@ -89,6 +92,10 @@ class LabelNames:
             )
         if isinstance(fact, Advised):
             return msgspec.structs.replace(fact, advice=self.advice(GivenAdvice(event.seq, fact.advice)))
+        if isinstance(fact, GoldChosen):
+            fact = msgspec.structs.replace(fact, prediction=self.now(fact.prediction, event.seq))
+        if isinstance(fact, GoldAdded) and fact.advice is not None:
+            fact = msgspec.structs.replace(fact, advice=self.advice(GivenAdvice(event.seq, fact.advice)))
         if isinstance(fact, _WITH_LABEL):
             return msgspec.structs.replace(fact, label=self.now(fact.label, event.seq))
         return fact

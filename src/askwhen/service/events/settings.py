@@ -25,6 +25,9 @@ USUAL_OVERLAP = 0.05
 """Share of the questions of a new stream with one slot that get a second answer, while several people are at work."""
 USUAL_AFTER = 3600.0
 """Seconds for which a question waits for specialists before others get it."""
+USUAL_GOLD, MOST_SHARE = 0.05, 0.5
+"""Share of gold questions among all that people get, once a stream has some."""
+
 MOST_AT_ONCE = 52
 LONGEST_NAME, LONGEST_LABEL = 100, 200
 MOST_TAGS, LONGEST_TAG = 20, 50
@@ -141,7 +144,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     Markdown. ``advisers`` are those whose advice may come with an instance, by name, or "any"; ``advice`` shows it to
     annotators before they answer. ``people`` has terms for some of them, by name. ``team`` are the people and groups
     (``@name``) who answer; without any, everybody with the role may. ``specialists`` are those who are asked first, by
-    the label that is likely.
+    the label that is likely. A share ``gold`` of the questions has a known label and is mixed in at random, where the
+    stream has such questions.
     """
 
     labels: list[str] | Literal["open", "numbers"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -178,6 +182,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     people: dict[str, Terms] = {}
     team: list[str] = []
     specialists: dict[str, Specialists] = {}
+    gold: float = USUAL_GOLD
 
 
 def check_settings(settings: Settings) -> None:
@@ -228,6 +233,8 @@ def check_settings(settings: Settings) -> None:
     check_who("stream", "team", settings.team)
     if settings.overlap is not None and not 0.0 <= settings.overlap <= 1.0:
         _refuse("overlap", "a share of the questions from 0 to 1", settings.overlap)
+    if not 0.0 <= settings.gold <= MOST_SHARE:
+        _refuse("gold", f"a share of the questions from 0 to {MOST_SHARE:g}", settings.gold)
     for name, low, high in (
         ("lease", 1.0, 86400.0),
         ("grace", 0.0, 86400.0),

@@ -23,6 +23,7 @@ from ..use_cases.erasing import retain
 from ..use_cases.label_studio.inbox import receiving
 from ..use_cases.listing import Listings
 from ..use_cases.recent_activity import RecentActivity
+from ..use_cases.steady_figures import SteadyFigures
 from ..use_cases.webhook_delivery.addresses import networks_of
 from ..use_cases.webhook_delivery.alarms import watch
 from ..use_cases.webhook_delivery.delivery import delivering
@@ -46,6 +47,7 @@ from .routes import audit as audit_routes
 from .routes import backlog as backlog_routes
 from .routes import browse as browse_routes
 from .routes import exports as export_routes
+from .routes import gold as gold_routes
 from .routes import health as health_routes
 from .routes import imports as import_routes
 from .routes import instances as instance_routes
@@ -81,6 +83,7 @@ _HANDLERS: list[Any] = [
     *browse_routes.handlers,
     question_routes.router,
     label_routes.router,
+    gold_routes.router,
     question_routes.progress,
     token_routes.router,
     invitation_routes.router,
@@ -130,7 +133,7 @@ def _routed(
         app.state.activity, app.state.unpacker = RecentActivity(), Unpacker()
         app.state.listings = Listings(coordinator)
         provider = app.state.provider = None if options.openid is None else Provider(options.openid)
-        app.state.advisers = AdviserReports()
+        app.state.advisers, app.state.steady = AdviserReports(), SteadyFigures()
         app.state.metrics, app.state.probe = Metrics(coordinator, requests, app.state.advisers), Probe(coordinator)
         try:
             async with (

@@ -8,6 +8,7 @@ import msgspec
 
 from ..events.label_sets import Label
 from ..events.settings import Settings
+from ..use_cases.gold import KnownQuestion
 
 
 class NewStream(msgspec.Struct, forbid_unknown_fields=True):
@@ -300,6 +301,12 @@ class OwnAbsence(msgspec.Struct, forbid_unknown_fields=True):
     """Until when one is asked nothing, in seconds since 1970; null where one is back."""
 
     until: float | None
+
+
+class NewGoldQuestions(msgspec.Struct, forbid_unknown_fields=True):
+    """Questions whose label is known, at most 1,000: all of them are taken, or none."""
+
+    questions: list[KnownQuestion]
 
 
 class ReplayFacts(msgspec.Struct):

@@ -234,7 +234,7 @@ class AccuracyHistory:
 
 def place_of(stream: ServiceStream) -> tuple[int, int]:
     """The progress of a stream: rounds, and labels that the model has learnt."""
-    return stream.state.round, stream.questions.stored.told
+    return stream.state.instances, stream.questions.stored.told
 
 
 def stored(reader: Reader, number: int) -> Timeline:

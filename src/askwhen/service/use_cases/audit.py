@@ -27,6 +27,7 @@ OF_SERVICE = (
 OF_STREAMS = (
     *("renamed", "paused", "resumed", "archived", "settings changed", "replayed", "erased", "withdrawn"),
     *("labels added", "label renamed", "labels merged", "reviewed", "review undone", "reserved"),
+    *("gold added", "gold removed"),
 )
 COLUMNS: dict[str, type] = {"time": str, "event": str, "by": str, "stream": str, "question": int, "details": str}
 _LEFT_OUT = frozenset({"by", "annotator", "digest", "secret"})

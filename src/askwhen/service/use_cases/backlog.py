@@ -42,6 +42,7 @@ async def progress(coordinator: Coordinator, stream: ServiceStream, annotator: s
 
 def _progress(stream: ServiceStream, active: int, annotator: str | None) -> BacklogProgress:
     stored, waiting, to_come = stream.questions.stored, stream.questions.waiting, stream.questions_to_come()
+    asked = stored.asked + stored.gold.placed
     left = None if to_come is None else round(waiting + to_come)
     seconds, remaining = pace(stream, annotator), None
     if left is not None and seconds is not None:
@@ -50,11 +51,11 @@ def _progress(stream: ServiceStream, active: int, annotator: str | None) -> Back
     return BacklogProgress(
         stream.settings.mode,
         len(stream.backlog),
-        stream.state.round - stream.state.returned,
-        stored.asked,
-        stored.asked - waiting,
+        stream.state.instances - stream.state.returned,
+        asked,
+        asked - waiting,
         waiting,
-        None if to_come is None else round(stored.asked + to_come),
+        None if to_come is None else round(asked + to_come),
         left,
         active,
         seconds,

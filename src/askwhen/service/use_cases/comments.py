@@ -73,7 +73,7 @@ def comments_on(reader: Reader, stream: int, rounds: list[int], instances: set[i
     found = []
     for round in rounds:
         history = reader.of_question(stream, round)
-        named = {facts_of(event).instance for event in history if event.kind == "commented"}
+        named = {facts_of(event).instance for event in history if event.kind in ("commented", "gold chosen")}
         if history and (history[0].seq in instances or named & instances):
             found += [event.seq for event in history if event.kind == "commented" and event.shown is not None]
     return found

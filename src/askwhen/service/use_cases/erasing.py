@@ -122,6 +122,9 @@ async def _erase(
             for x in held:
                 stream.model.let_go(x)
             open = _closed(stream, wanted, coordinator.clock.now())
+            gold = stream.questions.stored.gold.by_number
+            for number in [number for number, item in gold.items() if item.seq in wanted]:
+                stream.remove_gold(number, by, coordinator.clock.now())
             stream.questions.forget_contents(wanted)
         for first in range(0, len(seqs), PART):
             part = seqs[first : first + PART]
@@ -156,7 +159,12 @@ def _closed(stream: ServiceStream, seqs: set[int], now: float) -> int:
             for outcome in stream.commands.concluded(question):
                 stream.record(outcome, now)
         if question.round in stream.questions.open:  # there are no answers, or they do not decide
-            stream.note("forgotten", Forgotten(ERASED), now, question.round)
+            for outcome in (
+                [(question.round, Forgotten(ERASED))]
+                if not question.gold
+                else (stream.commands.settled(question, None, ERASED))
+            ):
+                stream.record(outcome, now)
             forgotten += 1
     return forgotten
 

@@ -12,6 +12,7 @@ from ..events.kinds import (
     Answered,
     Corrected,
     Forgotten,
+    GoldChosen,
     Instance,
     Reviewed,
     ReviewUndone,
@@ -55,13 +56,17 @@ LABELS = {
     "prediction": str,
     "margin": float,
     "probability": float,
+    "gold": str,
 }
 TABLES: dict[str, dict[str, type]] = {"predictions": PREDICTIONS, "decisions": DECISIONS, "labels": LABELS}
 """The columns of each table. In labels a row is an answer: ``label`` is the label that currently counts, ``told`` the
 one that the model learnt, ``corrected`` whether they differ. An unsolicited label has no ``question``. A question that
-a reviewer decided without any answer is a row too, in which the reviewer is the annotator."""
+a reviewer decided without any answer is a row too, in which the reviewer is the annotator. ``gold`` is the known label
+of a gold question, which has no other and was not learnt."""
 
-_LABELLED = {"label", "answer", "told", "prediction", "prediction_now", "delivered"}
+_LABELLED = {"gold", "label", "answer", "told", "prediction", "prediction_now", "delivered"}
+
+_OF_PREDICTION = ("prediction", "margin", "probability")
 
 Row = dict[str, Any]
 
@@ -176,6 +181,9 @@ def labelled(event: Event, history: list[Event], until: int, replays: Sequence[i
         "told": None,
         "corrected": False,
         "reviewer": None,
+        "id": None,
+        **dict.fromkeys(_OF_PREDICTION),
+        "gold": None,
     }
     left = [replay for replay in replays if replay <= until]
     for other in history:
@@ -187,7 +195,9 @@ def labelled(event: Event, history: list[Event], until: int, replays: Sequence[i
         fact = facts_of(other)
         if isinstance(fact, Instance):
             row["id"] = None if other.key is None else other.key[2:]
-            row |= {name: getattr(fact, name) for name in ("prediction", "margin", "probability")}
+            row |= {name: getattr(fact, name) for name in _OF_PREDICTION}
+        elif isinstance(fact, GoldChosen):
+            row |= {"prediction": fact.prediction, "gold": fact.label}
         elif isinstance(fact, Undone) and isinstance(answer, Answered):
             row["undone"] = row["undone"] or (other.seq > event.seq and fact.slot == answer.slot)
         elif isinstance(fact, Told):
@@ -236,4 +246,4 @@ def volunteered(event: Event, reader: Reader, history: list[Event], until: int, 
         "corrected": label != learnt,
         "reviewer": None,
     }
-    return [row | {name: getattr(fact, name) for name in ("prediction", "margin", "probability")}]
+    return [row | {name: getattr(fact, name) for name in _OF_PREDICTION} | {"gold": None}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ...errors import InputError
-from ..domain.stream import ServiceStream
+from ..domain.stream import ERASED, ServiceStream
 from ..errors import ConflictError, NotFoundError
 from ..events.kinds import Volunteered, facts_of
 from ..events.label_sets import Label
@@ -40,6 +40,9 @@ async def volunteer(
     if (id is None) == (round is None):
         raise InputError("give either the id of the instance, or its round.", owner="label")
     await coordinator.commits.settled()
+    if round is not None:
+        with coordinator.changing(stream):
+            _check_not_gold(stream, round)
     instance = await instance_of(coordinator, stream, id, round)
     stored = stored_key("l", key)
 
@@ -60,6 +63,13 @@ async def volunteer(
     return Labelled(
         asked.round, annotator, fact.learnt, instance.key and instance.key[2:], stream.seen_label(fact.label), again
     )
+
+
+def _check_not_gold(stream: ServiceStream, round: int) -> None:
+    """Refuse a label for a gold question as for any question that is open, has a label or lost its contents."""
+    if stream.state.gold and any(event.kind == "gold placed" for event in stream.current.history(round)):
+        stream.commands.check_unlabelled(round)
+        raise ConflictError(ERASED, owner="label")
 
 
 async def instance_of(

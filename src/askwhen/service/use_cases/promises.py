@@ -13,7 +13,7 @@ def facts(stream: ServiceStream) -> dict[str, Any] | None:
     if not stream.model.has_promise:
         return None
     promise, stored = stream.model.sampler.promise, stream.questions.stored
-    certificate = promise.certificate
+    certificate, open = promise.certificate, len(stream.questions.open) - stream.questions.open_gold
     found = {
         "errors": promise.error,
         "confidence": promise.confidence,
@@ -22,7 +22,7 @@ def facts(stream: ServiceStream) -> dict[str, Any] | None:
         "people": certificate.asked,
         "asked": stored.asked,
         "waiting": stream.questions.waiting,
-        "dropped": stream.instances - len(stream.backlog) - certificate.delivered - len(stream.questions.open),
+        "dropped": stream.instances - len(stream.backlog) - certificate.delivered - open,
         "undecided": len(stream.backlog),
         "certified": certificate.certified if certificate.delivered else None,
         "estimated": promise.estimated,

@@ -10,11 +10,13 @@ import msgspec
 
 from ...errors import InputError
 from ..domain import row_codec
+from ..domain.gold import UNCHOSEN
 from ..domain.questions import Question
 from ..domain.stream import ServiceStream
-from ..errors import ConflictError
+from ..errors import ConflictError, NotFoundError
 from ..events.kinds import (
     Answered,
+    Instance,
     Leased,
     Released,
     Reserved,
@@ -110,16 +112,17 @@ async def next_question(
     async def act() -> Event | None:
         if stream.summary().state == "archived":
             return None
+        if stream.questions.stored.gold.by_number:
+            await coordinator.warmups.wait_for_guesses(stream.number, stream.settings)
         with coordinator.changing(stream):
             now = coordinator.clock.now()
             if stream.commands.is_in_team(annotator):
                 coordinator.presence.note(stream.number, annotator, now)
-            outcome = stream.commands.next(annotator, max(now, stream.state.time), device or "")
+            event = stream.next(annotator, now, device or "", stored)
             may = stream.commands.may_be_asked(annotator, max(now, stream.state.time))
-            if outcome is None and may and coordinator.warmups.is_ready(stream.number):
+            if event is None and may and coordinator.warmups.is_ready(stream.number):
                 stream.decide_further(now, annotator)
-                outcome = stream.commands.next(annotator, max(now, stream.state.time), device or "")
-            event = None if outcome is None else stream.record(outcome, now, stored)
+                event = stream.next(annotator, now, device or "", stored)
         await coordinator.committed(stream)
         return event
 
@@ -142,9 +145,12 @@ def _fact_of(event: Event, kind: type[F], annotator: str, round: int | None = No
 
 async def show(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str | None = None) -> Shown:
     """A question, open or closed; an annotator sees its label, guess and advice only where they have answered it."""
+    await choose_gold(coordinator, stream, round, annotator or "")
     await coordinator.commits.settled()
     with coordinator.changing(stream):
         question = stream.questions.find(round)
+        if question.gold == UNCHOSEN:
+            raise NotFoundError(f"round {round} has no question.", owner="question")
         slot = None if annotator is None else question.slot_of(annotator)
         may = annotator is None or (slot is not None and question.slots[slot].answer is not None)
         found = shown(coordinator, stream, question, closed=may, guess=may and question.told)
@@ -155,6 +161,16 @@ def _with_audience(stream: ServiceStream, question: Question, found: Shown) -> S
     """A question with those who are asked it."""
     found.who, found.reserved = list(stream.questions.audience(question).who), bool(question.reserved)
     return found
+
+
+async def choose_gold(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str) -> None:
+    """Let a place for a gold question become one for the user who looks at it, as if it had always been that."""
+    question = stream.questions.open.get(round)
+    if question is not None and question.gold == UNCHOSEN:
+        await coordinator.warmups.wait_for_guesses(stream.number, stream.settings)
+        with coordinator.changing(stream):
+            stream.choose_gold(round, annotator, coordinator.clock.now())
+        await coordinator.committed(stream)
 
 
 def shown(
@@ -193,7 +209,10 @@ def advice_on(stream: ServiceStream, instance: Event | None, round: int) -> list
     """All that advisers have said of the instance of a question."""
     if instance is None or stream.settings.advisers is None:
         return []
-    return shown_advice(stream, facts_of(instance).advice, late_advice(stream.current.history(round)))
+    fact = facts_of(instance)
+    if isinstance(fact, Instance):  # a gold question has a number of its own
+        round = fact.round
+    return shown_advice(stream, fact.advice, late_advice(stream.current.history(round)))
 
 
 async def _act(coordinator: Coordinator, stream: ServiceStream, round: int | None, act: Callable[[], T]) -> T:
@@ -228,6 +247,7 @@ async def answer(
     lead: float | None = None,
 ) -> Receipt:
     """Fill a slot; without a label, the annotator is unsure. The same key gets the first receipt again."""
+    await choose_gold(coordinator, stream, round, annotator)
     stored = stored_key("a", key)
     if lead is not None and not 0.0 <= lead <= LONGEST_LEAD:
         raise InputError.about("answer", "lead", f"a number of seconds from 0 to {LONGEST_LEAD:g}", lead)
@@ -257,6 +277,7 @@ async def _check_stands(
 
 async def renew(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str) -> float:
     """Extend a lease; returns its new end."""
+    await choose_gold(coordinator, stream, round, annotator)
 
     def act() -> float:
         outcome = stream.commands.renew(round, annotator, _now(coordinator, stream))
@@ -286,6 +307,7 @@ async def skip(
     coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str, key: str | None = None
 ) -> None:
     """Do not show a question to an annotator again, unless they undo it."""
+    await choose_gold(coordinator, stream, round, annotator)
     stored = stored_key("s", key)
 
     def act() -> Event:
@@ -387,7 +409,8 @@ async def progress(coordinator: Coordinator, stream: ServiceStream, annotator: s
     now = _now(coordinator, stream)
     answers = 0 if counts is None else counts.answers_since(since)
     left, is_away = stream.commands.left(annotator, now), stream.commands.is_away(annotator, now)
-    return Progress(answers, state.stored.asked, state.waiting, left, is_away, stream.commands.back(annotator, now))
+    asked = state.stored.asked + state.stored.gold.placed
+    return Progress(answers, asked, state.waiting, left, is_away, stream.commands.back(annotator, now))
 
 
 async def waiting(
@@ -398,7 +421,7 @@ async def waiting(
     rounds = sorted(
         question.round
         for question in stream.questions.open.values()
-        if question.round > after and (question.disputed if disputed else not question.is_full)
+        if question.round > after and not question.gold and (question.disputed if disputed else not question.is_full)
     )
     await asyncio.sleep(0)
     return [

@@ -126,7 +126,7 @@ def skipped_by_all(stream: ServiceStream, now: float) -> list[int]:
         each.round
         for each in stream.questions.open.values()
         if each.skipped
-        and not (each.is_full or each.disputed)
+        and not (each.is_full or each.disputed or each.gold)
         and active <= {*each.skipped, *(answer.annotator for answer in each.answers)}
     )
 

@@ -137,9 +137,22 @@ async def change_settings(
     return stream
 
 
-def facts(stream: ServiceStream) -> dict[str, Any]:
-    """State, settings and counts of a stream; ``problem`` is why it is set aside, if it is."""
-    summary = stream.summary()
+def facts(stream: ServiceStream, with_gold: bool = False) -> dict[str, Any]:
+    """State, settings and counts of a stream; ``problem`` is why it is set aside, if it is.
+
+    With ``with_gold``, gold questions are counted like all others, so that the counts do not show which they are.
+    """
+    summary, seq = stream.summary(), stream.seq
+    if with_gold and stream.loaded:
+        gold = stream.questions.stored.gold
+        seq -= gold.chosen  # other questions have no such event
+        summary = msgspec.structs.replace(
+            summary,
+            rounds=summary.rounds + gold.placed,
+            asked=summary.asked + gold.placed,
+            told=summary.told + gold.told,
+            forgotten=summary.forgotten + gold.forgotten,
+        )
     return {
         "name": summary.name,
         "state": "set aside" if stream.aside else summary.state,
@@ -152,6 +165,6 @@ def facts(stream: ServiceStream) -> dict[str, Any]:
         "disputed": summary.disputed,
         "corrected": summary.corrected,
         "updates": summary.updates,
-        "seq": stream.seq,
+        "seq": seq,
         "problem": stream.aside or None,
     }

@@ -18,6 +18,7 @@ from ...use_cases.accuracy_history import AccuracyHistory
 from ...use_cases.adviser_reports import AdviserReports
 from ...use_cases.dashboard import overview
 from ...use_cases.recent_activity import RecentActivity
+from ...use_cases.steady_figures import SteadyFigures, is_for
 from ..asgi import Receive, Scope, Send
 from ..authorization import AnyRequest, authorization_of
 from ..streaming import ending
@@ -49,13 +50,19 @@ def _advisers(request: AnyRequest) -> AdviserReports:
     return found
 
 
+def _steady(request: AnyRequest) -> SteadyFigures:
+    found: SteadyFigures = request.app.state.steady
+    return found
+
+
 @get("/v1/streams/{name:str}/overview", summary="Everything that the dashboard shows")
 async def seen(request: AnyRequest, name: str) -> dict[str, Any]:
     """Counts, report, accuracy over time, waiting questions; for reviewers also annotators."""
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name)
     people, guesses = _sees_people(holder, stream), _sees_guesses(holder, stream)
-    return await overview(auth.coordinator, stream, *_places(request), people, guesses, _advisers(request))
+    found = await overview(auth.coordinator, stream, *_places(request), people, guesses, _advisers(request))
+    return _steady(request).overview(stream, found) if is_for(holder, stream) else found
 
 
 @get("/v1/streams/{name:str}/overview/events", summary="Follow the dashboard")
@@ -73,7 +80,7 @@ class OverviewFeed:
         self._request, self._holder, self._stream = request, holder, stream
         self._auth, self._people = authorization_of(request), _sees_people(holder, stream)
         self._history, self._activity = _places(request)
-        self._advisers = _advisers(request)
+        self._advisers, self._steady = _advisers(request), _steady(request)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send them."""
@@ -90,6 +97,8 @@ class OverviewFeed:
                 found = await overview(
                     coordinator, stream, self._history, self._activity, self._people, guesses, self._advisers
                 )
+                if is_for(self._holder, stream):
+                    found = self._steady.overview(stream, found)
                 if not self._auth.is_still_allowed(self._request, self._holder):
                     break
                 body = b"id: %d\nevent: overview\ndata: %s\n\n" % (found["stream"]["seq"], _encode(found))

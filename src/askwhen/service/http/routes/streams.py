@@ -28,7 +28,7 @@ async def listed(request: AnyRequest, archived: bool = False) -> list[StreamFact
     holder = auth.identify(request)
     await auth.coordinator.commits.settled()
     found = [
-        streams.facts(stream)
+        streams.facts(stream, not holder.has("reviewer", "producer"))
         for _, stream in sorted(auth.coordinator.streams.items())
         if (holder.streams is None or stream.number in holder.streams) and is_given(stream, holder)
     ]
@@ -39,9 +39,9 @@ async def listed(request: AnyRequest, archived: bool = False) -> list[StreamFact
 async def shown(request: AnyRequest, name: str) -> StreamFacts:
     """Its settings and counts."""
     auth = authorization_of(request)
-    stream, _ = auth.stream(request, name)
+    stream, holder = auth.stream(request, name)
     await auth.coordinator.commits.settled()
-    return StreamFacts(**streams.facts(stream))
+    return StreamFacts(**streams.facts(stream, not holder.has("reviewer", "producer")))
 
 
 @patch("/{name:str}", opt={ROLE: "admin"}, summary="Rename a stream, or change its settings")

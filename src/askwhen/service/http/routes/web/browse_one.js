@@ -60,6 +60,7 @@ export async function opened(stream, settings, item, changed) {
         el("p", { class: "read", id: "only-read" }, "Names with commas between them, those of groups with an @; left empty, everyone may answer again.")),
       !each.erased && el("div", { class: "field" }, el("label", { for: "new-comment" }, "Comment"), comment,
         el("div", { class: "row under" }, el("button", { type: "button", onclick: () => act("POST", `/questions/${round}/comments`, who({ text: comment.value }), "Commented.") }, "Add the comment"),
+          each.label !== null && el("button", { type: "button", onclick: () => act("POST", "/gold", { questions: [{ round }] }, "A gold question now.") }, "Use as a gold question"),
           el("button", { type: "button", onclick: () => act("POST", "/flag", who({ round, flagged: !each.flagged }), each.flagged ? "Not flagged any more." : "Flagged.") }, each.flagged ? "Take the flag away" : "Flag it")))];
   }
 

@@ -77,6 +77,7 @@ export function asking() {
   return [
     number("slots", "People for a question", "More than one costs more and shows how far they agree.", "1", { min: 1, max: 99, step: 1, required: true }),
     number("overlap", "Share that a second person answers too", "Drawn at random, while several people are at work: it shows how good answers are.", "0.05", { min: 0, max: 1, required: true }),
+    number("gold", "Share of gold questions", "Questions whose label is known, mixed in at random and looking like all others, once there are some: Browse and Import make them.", "0.05", { min: 0, max: 0.5, required: true }),
     choices("decide", "Which label the model learns", DECIDE, "majority"),
     choices("order", "Which question comes first", ORDERS, "oldest"),
     choices("mode", "When instances are decided", MODES, "live"),
@@ -117,6 +118,7 @@ const ofLines = (value) => value.split("\n").map((each) => each.trim()).filter(B
 export function fillAsking(form, settings) {
   const set = (field, value) => { form.elements[field].value = value ?? ""; };
   for (const field of ["slots", "decide", "order", "lease", "grace", "forget", "erase", "mode"]) set(field, settings[field]);
+  set("gold", settings.gold);
   set("overlap", settings.overlap ?? 0); // streams of earlier versions have none
   set("questions", settings.backlog.questions);
   form.elements.shuffle.checked = settings.backlog.shuffle;
@@ -133,7 +135,7 @@ export function readAsking(form) {
   const given = (name) => form.elements[name].value;
   const number_ = (name) => (given(name).trim() === "" ? null : Number(given(name)));
   return {
-    slots: number_("slots"), overlap: number_("overlap") ?? 0, decide: given("decide"), order: given("order"), mode: given("mode"),
+    slots: number_("slots"), overlap: number_("overlap") ?? 0, gold: number_("gold") ?? 0, decide: given("decide"), order: given("order"), mode: given("mode"),
     backlog: { questions: number_("questions"), shuffle: form.elements.shuffle.checked }, guess: form.elements.guess.checked, advice: form.elements.advice.checked, repeats: form.elements.repeats.checked,
     view: { kind: given("kind"), highlight: given("highlight"), direction: given("direction"), media: ofLines(given("media")),
       blind: form.elements.blind.checked, review: number_("review") },

@@ -12,7 +12,7 @@ const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers"
 const ANSWERS = [["one", "One label", "of those that you list"], ["several", "Several labels at once", "any number of them may apply, or none"],
   ["open", "Open labels", "people type them, and each new one opens a class"], ["numbers", "A number", "such as a price, a length or a score"]];
 const SCHEMA = '{"price": "number", "city": "category", "note": "text"}';
-const USUAL = { slots: 1, overlap: 0.05, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false, advice: false, repeats: true,
+const USUAL = { slots: 1, overlap: 0.05, gold: 0.05, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false, advice: false, repeats: true,
   mode: "live", backlog: { questions: null, shuffle: false },
   view: { kind: "auto", highlight: "", direction: "auto", media: [], blind: false, review: 0.1 } };
 

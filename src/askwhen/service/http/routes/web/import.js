@@ -23,7 +23,7 @@ page(async (main) => {
     file: el("input", { id: "file", type: "file", required: true, accept: ".csv,.tsv,.txt,.ndjson,.jsonl,.json,.parquet,.gz" }),
     format: el("select", { id: "format" }, FORMATS.map(([value, text]) => el("option", { value }, text))),
     columns: new FileColumns(name, facts.settings, () => showLabels()),
-    labels: new Labels(facts.settings, may("annotator"), (use) => { places.when.hidden = use === "answers" || use === "teach"; }),
+    labels: new Labels(facts.settings, may("annotator"), may("reviewer"), (use) => { places.when.hidden = ["answers", "teach", "gold"].includes(use); }),
     when: choices("when", "When they are decided", WHEN, budget?.count ? "live" : "backlog"),
     progress: el("progress", { max: 1, value: 0, hidden: true, "aria-label": "How much of the file is sent" }),
     said: el("p", {}),
@@ -152,7 +152,7 @@ async function send(file, format) {
   try {
     await sending.run();
     say(`${sending.stopped ? "Stopped" : "Done"}. ${places.said.textContent}`);
-    if (!sending.stopped) put(places.said, sending.sum.sent ? "Done. " : "Nothing was taken. ", `${places.said.textContent} `, sending.sum.sent > 0 && el("a", { href: linked(`/label/${encodeURIComponent(name)}`) }, "Label them"));
+    if (!sending.stopped) put(places.said, sending.sum.sent ? "Done. " : "Nothing was taken. ", `${places.said.textContent} `, sending.sum.sent > 0 && sending.use !== "gold" && el("a", { href: linked(`/label/${encodeURIComponent(name)}`) }, "Label them"));
   } catch (error) {
     put(places.wrong, problem(`${words(error)} ${sending.sum.sent ? "What was sent before is kept." : "Nothing was sent."}`));
   } finally {
@@ -164,6 +164,11 @@ async function send(file, format) {
 
 function show({ sum, waits, use }, share) {
   places.progress.value = Math.min(share, 1);
+  if (use === "gold") {
+    put(places.said, [`${plural(sum.sent - sum.again, "gold question")} added`, sum.again && `${count(sum.again)} there before`, sum.refused && `${count(sum.refused)} refused`,
+      sum.unlabelled && `${count(sum.unlabelled)} without a label left out`].filter(Boolean).join(", "), ".");
+    return;
+  }
   const parts = [`${plural(sum.sent - sum.again, "instance")} sent`];
   if (!waits) parts.push(`${plural(sum.asked, "question")} opened`);
   if (sum.waiting) parts.push(`${count(sum.waiting)} waiting to be decided as fast as people answer`);

@@ -48,11 +48,12 @@ export function labelsIn(record, label, column, known) {
 const USES = [["none", "Not used", "instances come without labels"],
   ["answers", "Answer with them", "questions about these instances are answered, in your name; instances are decided at once"],
   ["teach", "Learn them all", "the model also learns the labels of instances that are not asked about; instances are decided at once"],
+  ["gold", "Make gold questions", "their labels are known: people get them among others, to see how good their answers are, and the model never learns them"],
   ["truth", "Measure with them", "they are not sent: predictions of these instances are compared with them, here in the browser"]];
 
 export class Labels {
   // changed(use) is called when they are used for something else.
-  constructor(settings, mayAnswer, changed) {
+  constructor(settings, mayAnswer, mayReview, changed) {
     this.open = settings.labels === "open";
     this.settings = settings;
     this.known = namesOf(settings);
@@ -61,7 +62,7 @@ export class Labels {
     this.column = "";
     this.found = [];
     this.means = el("div", {});
-    this.uses = choices("labels-use", "What the labels in the file are for", mayAnswer ? USES : USES.filter(([use]) => use === "none" || use === "truth"), "none");
+    this.uses = choices("labels-use", "What the labels in the file are for", USES.filter(([use]) => (use === "gold" ? mayReview : mayAnswer || use === "none" || use === "truth")), "none");
     this.uses.addEventListener("change", () => this.toggle());
     this.element = el("div", { hidden: true }, this.uses, this.means);
   }

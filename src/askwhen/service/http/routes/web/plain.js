@@ -128,13 +128,13 @@ export function waitingFigure(name) {
 
 export function peopleFigure(name) {
   return new Figure({
-    title: "People", wide: true, file: `${name}-people`, read: "Answers of each person in all; in the numbers also how fast they are, and how many of their answers were as what others decided without them, a reviewer or the other people, with a 95 % interval.",
-    columns: ["Person", "Answers", "Unsure", "Skipped", "Undone", "Time for one", "Same as others", "As decided without them"],
+    title: "People", wide: true, file: `${name}-people`, read: "Answers of each person in all; in the numbers also how fast they are, and how many of their answers were the truth, with a 95 % interval. The truth is what a reviewer decided, or else all others who answered, or the known label of a gold question; the last column has gold questions alone.",
+    columns: ["Person", "Answers", "Unsure", "Skipped", "Undone", "Time for one", "Same as others", "As decided without them", "Gold questions"],
     draw: ({ persons }, width) => (persons.length ? bars({ title: "Answers of each person", width, rows: persons.map((each) => [each.name, each.answers,
       `${count(each.answers)}${each.seconds === null ? "" : `, ${duration(each.seconds)}`}`]) }) : null),
     rows: ({ persons }) => persons.map((each) => [each.name, count(each.answers), count(each.unsure), count(each.skipped), count(each.undone),
       duration(each.seconds), each.compared ? `${percent(each.same / each.compared)} of ${count(each.compared)}` : "no other answered",
-      asDecided(each.quality)]),
+      asDecided(each.quality), asDecided(each.quality.gold)]),
   });
 }
 

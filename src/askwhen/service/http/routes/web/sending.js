@@ -14,7 +14,7 @@ export class Sending {
   constructor(given, told) {
     Object.assign(this, given, { told });
     this.use = this.labels.use;
-    this.sum = { sent: 0, waiting: 0, asked: 0, again: 0, refused: 0, answered: 0, taught: 0, measured: 0, right: 0 };
+    this.sum = { sent: 0, waiting: 0, asked: 0, again: 0, refused: 0, answered: 0, taught: 0, measured: 0, right: 0, unlabelled: 0 };
     this.stopped = false;
   }
 
@@ -41,7 +41,7 @@ export class Sending {
       }
     }
     if (batch.length && !this.stopped) await this.deliver(batch);
-    if (!this.stopped && !sum.sent && !sum.refused) throw new Error("There are no instances in the file.");
+    if (!this.stopped && !sum.sent && !sum.refused && !sum.unlabelled) throw new Error("There are no instances in the file.");
     this.told.moved(this.stopped ? read / file.size : 1);
   }
 
@@ -68,6 +68,10 @@ export class Sending {
   // One batch, again where that may help: ids make it count once. What came with the first try of this import is new, too.
   async deliver(batch) {
     const { sum, labels } = this;
+    if (this.use === "gold") {
+      await this.gild(batch);
+      return;
+    }
     const body = batch.map(({ instance }) => `${JSON.stringify(instance)}\n`).join("");
     const path = streamPath(this.stream, `/instances?backlog=${this.waits}`);
     const said = await surely(() => call("POST", path, body, { type: "application/x-ndjson", timeout: 120000 }));
@@ -93,6 +97,17 @@ export class Sending {
       if (label !== null && label !== undefined && this.learns && !line.provisional && (isNew || batch[i].isOurs)) labelled.push([line, batch[i]]);
     });
     while (labelled.length) await Promise.all(labelled.splice(0, AT_ONCE).map(([line, row]) => (line.asked ? this.answer(line, row) : this.teach(line, row))));
+  }
+
+  // Questions whose label is known; the same ones again change nothing.
+  async gild(batch) {
+    const known = batch.filter(({ label }) => label !== null && label !== undefined);
+    this.sum.unlabelled += batch.length - known.length;
+    const questions = known.map(({ instance: { x, show, subject, advice }, label }) => ({ x, show, subject, advice, label }));
+    if (!questions.length) return;
+    const said = await surely(() => call("POST", streamPath(this.stream, "/gold"), { questions }, { timeout: 120000 }));
+    this.sum.sent += questions.length;
+    this.sum.again += said.known;
   }
 
   isNew(line) {
