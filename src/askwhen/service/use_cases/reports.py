@@ -15,7 +15,7 @@ from ..domain.model import Model
 from ..domain.stream import ServiceStream
 from ..events import numbers
 from ..runtime.coordinator import Coordinator
-from . import promises
+from . import label_noise, promises
 from .confusions import most_confused, of_two
 
 MOST_CONFUSED = 30
@@ -83,7 +83,7 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
     counted = copied_tally(stream)
     budget = {
         "asked": stored.asked,
-        "share": stored.asked / stream.state.round if stream.state.round else None,
+        "share": stored.asked / stream.state.instances if stream.state.instances else None,
         "rule": repr(sampler.rule),
     }
     drift = {
@@ -93,6 +93,7 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
     }
     waiting = stream.questions.waiting
     disputed = stream.questions.disputed
+    labels = label_noise.facts(stream, confidence)
     found, advice = await asyncio.to_thread(counted.estimated, confidence, waiting, disputed)
     facts = {
         "rounds": found.rounds,
@@ -109,14 +110,15 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
         "windows": {str(window): each for window, each in found.windows.items()},
         "sentence": sentences.of_accuracy(found, _what(stream), "instances"),
         "advice": advice,
+        "labels": labels,
         "classes": {word(label): each for label, each in found.classes.items()},
     }
-    labels = [word(each) for each in counted.classes]
+    words = [word(each) for each in counted.classes]
     if found.confusion is not None and len(found.confusion) <= MOST_CONFUSED:
-        facts["confusion"] = {"labels": labels, "rows": found.confusion}
+        facts["confusion"] = {"labels": words, "rows": found.confusion}
     elif found.confusion is not None:
-        facts["confused"] = most_confused(labels, found.confusion)
-    if len(labels) == 2 and counted.class_tally() is None:
+        facts["confused"] = most_confused(words, found.confusion)
+    if len(words) == 2 and counted.class_tally() is None:
         facts |= {"precision": found.precision, "recall": found.recall, "f_measure": found.f_measure}
     promise = promises.facts(stream)
     parts = {"accuracy": facts, "budget": budget, "drift": drift} | ({} if promise is None else {"promise": promise})

@@ -67,14 +67,15 @@ function build(found) {
   const { drift, asked, ...plain } = figures;
   const live = el("p", { class: "live" }, "Connecting …");
   const sentence = el("p", { class: "lead sentence" });
+  const truth = el("p", { class: "read truth" });
   const kinds = el("section", { class: "card" });
   const switches = el("section", { class: "card" });
   const specialists = el("details", { class: "specialists" }, el("summary", {}, "For specialists"),
     el("div", { class: "cards" }, drift.element, asked.element, switches, kinds));
   return {
-    tiles, live, sentence, kinds, switches, specialists, figures: Object.values(figures).filter(Boolean), by: figures,
+    tiles, live, sentence, truth, kinds, switches, specialists, figures: Object.values(figures).filter(Boolean), by: figures,
     all: [el("div", { class: "head" }, el("h1", {}, name), live), sentence,
-      el("dl", { class: "tiles" }, Object.values(tiles).map((each) => each.element)),
+      el("dl", { class: "tiles" }, Object.values(tiles).map((each) => each.element)), truth,
       el("div", { class: "cards" }, Object.values(plain).filter(Boolean).map((each) => each.element)), specialists],
   };
 }
@@ -82,6 +83,7 @@ function build(found) {
 function update(parts, data) {
   const { accuracy, drift } = data.report;
   put(parts.sentence, data.sentence.replace(/(\d)%/gu, "$1\u00a0%"));
+  put(parts.truth, accuracy.labels.sentence.replace(/(\d)%/gu, "$1\u00a0%"));
   const because = (each) => (each.why_unknown ? ` (${each.why_unknown})` : "");
   parts.tiles.accuracy.set(known(accuracy.overall), `${ends(accuracy.overall)}, with ${percent(accuracy.confidence, 0)} confidence at every moment${because(accuracy.overall)}`, accuracy.overall.value !== null);
   parts.tiles.recent.set(known(accuracy.recent), `${ends(accuracy.recent)}, the last ${count(accuracy.recent.rounds)} instances${because(accuracy.recent)}`, accuracy.recent.value !== null);
