@@ -16,6 +16,7 @@ from askwhen.service.events.kinds import Disputed, Instance, Told
 from askwhen.service.events.settings import Settings, check_settings
 from askwhen.service.use_cases import instances, questions, reports, streams
 from askwhen.service.use_cases.instances import Raw
+from tests.service import crowd_kit
 from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.test_question_commands import Annotation
 
@@ -207,11 +208,9 @@ def by_em(answers, K, rounds=50):
 
 
 def test_answers_weigh_as_much_as_they_were_worth():
-    draw, K, n = np.random.default_rng(4), 3, 900
-    truth = draw.integers(K, size=n)
-    right = np.array([0.95, 0.6, 0.6])
-    wrong = (truth[:, None] + draw.integers(1, K, size=(n, 3))) % K
-    said = np.where(draw.random((n, 3)) < right, truth[:, None], wrong)
+    (truth, said), (answers, by_crowd_kit) = crowd_kit.answered(), crowd_kit.stored()
+    assert np.array_equal(said, answers)
+    K, n = crowd_kit.LABELS, len(said)
     labels = ["a", "b", "c"]
     work = {how: Annotation(questions=0, slots=3, grace=0.0, decide=how) for how in ("weighted", "majority")}
     decided = {how: np.full(n, -1) for how in work}
@@ -235,6 +234,8 @@ def test_answers_weigh_as_much_as_they_were_worth():
     best = by_em(said, K)
     taken = np.flatnonzero(decided["weighted"] >= 0)
     assert (decided["weighted"] == best)[taken].mean() > 0.97  # one pass, beside all passes over all answers
+    assert np.array_equal(best, by_crowd_kit)
+    assert (decided["weighted"] == by_crowd_kit)[taken].mean() > 0.97
 
 
 def test_probabilities_are_those_of_the_formula():
