@@ -44,6 +44,7 @@ import askwhen as aw
 import classes
 from field.results import Played
 from field.search import tuned
+from field.vw_simulation import simulated
 from peer_labels import DEFAULT, RANDOM, Peer, frequency, show
 
 RATES = (0.03, 0.1, 0.3, 1.0, 3.0, -0.3, -1.0, -3.0, -10.0)
@@ -348,19 +349,12 @@ def _costs(name: str, seed: int) -> Path:
 @cache
 def cs_active(name: str, seed: int, rate: float, knob: float) -> Played:
     """Vowpal Wabbit's --cs_active, which with --baseline asks for the costs of all classes or of none."""
-    from vowpalwabbit import pyvw
-
     Z, path = stream(name, seed), _costs(name, order(name, seed))
-    out = path.with_suffix(".out")
-    model = pyvw.Workspace(
-        f"--cs_active {Z.k} --simulation --baseline --global_only --adax --mellowness {knob:.9g} --noconstant "
-        f"-b {_bits(Z)} -l {rate} -d {path} -p {out}",
-        enable_logging=True,
+    asked, lines = simulated(
+        f"--cs_active {Z.k} --baseline --global_only --adax --mellowness {knob:.9g} -b {_bits(Z)} -l {rate}", path
     )
-    model.finish()
-    asked = next(int(line.split("=")[1]) for line in model.get_log() if line.startswith("total queries"))
     assert asked % Z.k == 0
-    found = np.array([int(line) - 1 for line in out.read_text().split()])
+    found = np.array([int(line) - 1 for line in lines])
     return Played(float((found == Z.y).mean()), asked / Z.k / len(Z.y))
 
 

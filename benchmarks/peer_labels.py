@@ -38,6 +38,7 @@ import askwhen as aw
 import classes
 from field.results import Played, leading, text_of
 from field.search import tuned
+from field.vw_simulation import simulated
 from streams import DRIFTING, STILL
 
 STREAMS = DRIFTING | STILL
@@ -254,18 +255,14 @@ def vw_file(name: str, seed: int) -> Path:
 
 def vowpal_wabbit(name: str, seed: int, rate: float, knob: float) -> Played:
     """A negative rate is one without --adaptive, which is on by default and makes --simulation sure of its mistakes."""
-    from vowpalwabbit import pyvw
-
     path, y = vw_file(name, seed), stream(name, seed)[1]
-    out, updates = path.with_suffix(".out"), "--invariant --normalized" if rate < 0.0 else ""
-    model = pyvw.Workspace(
-        f"--active --simulation --mellowness {knob:.9g} --loss_function logistic --noconstant -b 18 -l {abs(rate)} "
-        f"{updates} --random_seed {seed} -d {path} -p {out}",
-        enable_logging=True,
+    updates = "--invariant --normalized" if rate < 0.0 else ""
+    asked, lines = simulated(
+        f"--active --mellowness {knob:.9g} --loss_function logistic -b 18 -l {abs(rate)} "
+        f"{updates} --random_seed {seed}",
+        path,
     )
-    model.finish()
-    asked = next(int(line.split("=")[1]) for line in model.get_log() if line.startswith("total queries"))
-    margins = np.array([float(line.split()[0]) for line in out.read_text().splitlines()])
+    margins = np.array([float(line.split()[0]) for line in lines])
     return Played(float(((margins > 0.0) == (y > 0.0)).mean()), asked / len(y))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..askers import ByEntropy
 from ..contract import Method, Stream, Task
 from ..results import Played
+from ..vw_simulation import simulated
 
 RATES = (0.15, 0.5, 1.5, 5.0, 15.0)
 ACTIVE_RATES = (0.05, 0.5, 5.0, -0.05, -0.5, -5.0)
@@ -64,21 +65,17 @@ def by_entropy(stream: Stream, task: Task) -> ByEntropy:
 
 def active(stream: Stream, task: Task) -> Played:
     """A whole pass of --active --simulation over a file."""
-    from vowpalwabbit import pyvw
-
     path = Path(tempfile.gettempdir()) / f"seed-{task.seed}.vw"
     if not path.exists():
         signs = np.where(stream.y > 0, 1, -1)
         path.write_text("".join(f"{sign} {line_of(stream, t)}\n" for t, sign in enumerate(signs)))
-    out, updates = path.with_suffix(".out"), "--invariant --normalized" if task.setting < 0.0 else ""
-    model = pyvw.Workspace(
-        f"--active --simulation --mellowness {task.knob:.9g} --loss_function logistic --noconstant -b {bits(stream)} "
-        f"-l {abs(task.setting)} {updates} --random_seed {task.seed} -d {path} -p {out}",
-        enable_logging=True,
+    updates = "--invariant --normalized" if task.setting < 0.0 else ""
+    asked, lines = simulated(
+        f"--active --mellowness {task.knob:.9g} --loss_function logistic -b {bits(stream)} -l {abs(task.setting)} "
+        f"{updates} --random_seed {task.seed}",
+        path,
     )
-    model.finish()
-    asked = next(int(line.split("=")[1]) for line in model.get_log() if line.startswith("total queries"))
-    margins = np.array([float(line.split()[0]) for line in out.read_text().splitlines()])
+    margins = np.array([float(line.split()[0]) for line in lines])
     return Played(float(((margins > 0.0) == (stream.y > 0)).mean()), asked / len(stream.y))
 
 
