@@ -27,7 +27,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from field.cells import FAILED, Cell, Key, Store, slug
+from field.cells import DONE, FAILED, Cell, Key, Store, slug
 from field.contract import Method, Source, Stream
 from field.pages import LEADERS, LOST, MARKER, RUN, lost, of_stream, picture, sections, what_was_run, who_leads
 from field.registry import missing, registered
@@ -120,7 +120,8 @@ def record(
         if cell.state != FAILED:
             versions |= cell.versions
             played = [round(value, 5) for each in cell.played for value in each]
-            rows.append([*key, cell.state, cell.why, cell.setting, round(cell.seconds, 1), *played])
+            seconds = round(cell.seconds, 1) if cell.state == DONE else None
+            rows.append([*key, cell.state, cell.why, cell.setting, seconds, *played])
     shares = ",".join(f"{share:g}" for share in sorted({key.share for key in cells}, reverse=True))
     delays = ",".join(str(delay) for delay in sorted({key.delay for key in cells}))
     command = f"python benchmarks/field_table.py --shares {shares} --delays {delays} --rounds {options.rounds}"

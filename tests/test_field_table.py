@@ -256,6 +256,8 @@ def test_one_method_takes_no_other_with_it_and_is_tried_again(toy, tmp_path):
     assert rows["Hungry"].count("over 0.02 min") == 2
     assert rows["Failing"].count("failed") == rows["Dying"].count("failed") == 2
     found = results(tmp_path / "out" / "rounds-5000" / "toy-stream")
+    spent = [json.loads(path.read_text())["seconds"] for path in (tmp_path / "out").rglob("hungry/*.json")]
+    assert sorted(spent) == [0.0, 60.0 * 0.02]
     assert found["failing/0.2-late-0.json"]["why"] == "ValueError: no such row"
     assert found["dying/0.2-late-0.json"]["why"] == "its process ended with -9"
     assert found["toy/0.2-late-0.json"]["state"] == found["toy/0.2-late-7.json"]["state"] == "done"
@@ -340,6 +342,19 @@ def test_who_leads_is_said_first_even_where_it_is_not_the_default():
         ["other", "80.0", "**75.0**"],
         ["third", "**95.0**", "over 2 min"],
     ]
+
+
+def test_what_has_been_run_and_what_not_is_said():
+    from field.contract import Source
+    from field.pages import what_was_run
+
+    found = cells(default=(0.9, 0.7), other=(0.8, None))
+    sources = {name: Source(name, "", lambda rng: (None, None)) for name in ("toy", "not played", "nor this")}
+    assert what_was_run(found, sources, ["askwhen, default", "other"], 24)["rows"] == [
+        ["toy", "4 of 24", "1", "0", "1", "10 %, at once; 2 %, at once"],
+        ["not yet: not played; nor this", "0 of 24", "", "", "", ""],
+    ]
+    assert what_was_run(found, sources, ["askwhen, default", "other", "third"], 36)["rows"][0][-1] == "none"
 
 
 def test_a_stream_has_a_picture_for_each_lateness_with_the_best_of_each_package():

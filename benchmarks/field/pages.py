@@ -102,15 +102,18 @@ def lost(cells: Cells, streams: Sequence[str], methods: Sequence[str]) -> dict[s
 
 
 def what_was_run(cells: Cells, sources: dict[str, Source], methods: Sequence[str], wanted: int) -> dict[str, Any]:
-    """How much of the table there is, by stream."""
+    """How much of the table there is, by stream; the last row names those that have not been played."""
     rows = []
-    for name in sources:
-        states = Counter(cell.state for key, cell in cells.items() if key.stream == name)
-        seeds = max((len(cell.played) for key, cell in cells.items() if key.stream == name), default=0)
+    played = [name for name in sources if any(key.stream == name for key in cells)]
+    for name in played:
+        there = [cell for key, cell in cells.items() if key.stream == name]
+        states = Counter(cell.state for cell in there)
         finished = states[DONE] + states[LEFT_OUT] + states[STOPPED]
         whole = [said(each) for each in conditions(cells) if is_complete(cells, name, each, methods)]
-        there = [f"{finished} of {wanted}", str(states[STOPPED]), str(states[FAILED]), str(seeds) if seeds else ""]
-        rows.append([name, *there, "; ".join(whole)])
+        counts = [states[STOPPED], states[FAILED], max(len(cell.played) for cell in there)]
+        rows.append([name, f"{finished} of {wanted}", *map(str, counts), "; ".join(whole) or "none"])
+    if missing := [name for name in sources if name not in played]:
+        rows.append(["not yet: " + "; ".join(missing), f"0 of {wanted}", "", "", "", ""])
     columns = ["stream", "cells", "stopped", "failed", "seeds", "complete for all methods"]
     return {"columns": columns, "rows": rows, "right": [1, 2, 3, 4]}
 

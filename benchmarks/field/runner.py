@@ -114,8 +114,9 @@ def finish(method: Method, streams: Streams, keys: Sequence[Key], store: Store, 
             code = process.exitcode or 0
         left = unfinished()
         if left and code == -signal.SIGXCPU:
+            rest = 60.0 * minutes - store.seconds(left[0].stream, left[0].method)  # that went into the first of them
             for i, key in enumerate(left):
-                store.write(key, Cell(STOPPED, seconds=max(0.0, allowed) if i == 0 else 0.0, minutes=minutes))
+                store.write(key, Cell(STOPPED, seconds=max(0.0, rest) if i == 0 else 0.0, minutes=minutes))
             left = []
         elif left:
             store.write(left[0], Cell(FAILED, why=f"its process ended with {code}"))
