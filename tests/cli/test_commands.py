@@ -43,6 +43,7 @@ NAMES = [
     "webhook",
     "label-studio",
     "keyed",
+    "feed",
     "explain",
     "algorithms",
     "data",

@@ -70,6 +70,7 @@ COMMANDS = [
     "keyed events --store asking --out asked --questions nowhere",
     "keyed tables --store rows --out table-decisions",
     "keyed events --store placed --cluster 127.0.0.1:1",
+    "feed events nowhere --store fed",
     "explain trace.parquet --round 0",
     "algorithms",
     f"data a9a --url {NOBODY}",

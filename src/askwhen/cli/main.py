@@ -17,6 +17,7 @@ from .commands.data import data
 from .commands.demo import demo
 from .commands.erase import erase
 from .commands.explain import explain
+from .commands.feed import feed
 from .commands.keyed import keyed
 from .commands.label import label
 from .commands.label_studio import label_studio
@@ -78,6 +79,7 @@ for each in (
     webhook,
     label_studio,
     keyed,
+    feed,
     explain,
     algorithms,
     data,

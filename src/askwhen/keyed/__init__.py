@@ -4,8 +4,9 @@ from ..system.extras import needs_extra
 
 with needs_extra("keyed", "a keyed stream", "keyed"):
     from .errors import CutOffError, StoreError
+    from .feeding import Fed, feed
     from .running import Played, run, sampler
     from .seeds import partition_of, seed_of
     from .stores.records import Counts
 
-__all__ = ["Counts", "CutOffError", "Played", "StoreError", "partition_of", "run", "sampler", "seed_of"]
+__all__ = ["Counts", "CutOffError", "Fed", "Played", "StoreError", "feed", "partition_of", "run", "sampler", "seed_of"]

@@ -126,15 +126,22 @@ _NO_LINE = EventLine("")
 _COLUMNS: Any = attrgetter(*EventLine.__struct_fields__)
 
 
-def parse_lines(content: bytes, spec: SamplerSpec) -> EventBatch:
+def parse_lines(content: bytes, spec: SamplerSpec | None) -> EventBatch:
     """The events of whole lines of NDJSON; each line is one event or one refusal."""
     return parse_texts([text for text in content.split(b"\n") if text.strip()], spec)
 
 
 def parse_texts(
-    texts: Sequence[bytes | None], spec: SamplerSpec, keys: Sequence[str | None] | None = None
+    texts: Sequence[bytes | None], spec: SamplerSpec | None, keys: Sequence[str | None] | None = None
 ) -> EventBatch:
-    """The events of texts, one each; None is refused. ``keys`` are those of messages, for texts without one."""
+    """The events of texts, one each; None is refused. ``keys`` are those of messages, for texts without one.
+
+    Without a spec texts are not parsed: there are only keys, of messages that have one, and the texts.
+    """
+    if spec is None:
+        nothing: list[Any] = [None] * len(texts)
+        found = [""] * len(texts) if keys is None else [key or "" for key in keys]
+        return EventBatch(found, nothing, nothing, nothing, nothing, nothing, texts=texts)
     kind = EventLine if spec.schema is None else NamedEventLine
     decoder: Any = _DECODERS[kind] if keys is None else _MESSAGES[kind]
     wrong: dict[int, str] = {}

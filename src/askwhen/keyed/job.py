@@ -139,8 +139,8 @@ def claim_worker(job: Job, partition: str) -> PartitionWorker:
 class NewPartitions:
     """Finds partitions that a log has got since, at most every ten seconds, where the job follows it."""
 
-    def __init__(self, job: Job, log: EventLog, known: Sequence[str]) -> None:
-        self._follows, self._log, self._known = job.follow, log, set(known)
+    def __init__(self, follows: bool, log: EventLog, known: Sequence[str]) -> None:
+        self._follows, self._log, self._known = follows, log, set(known)
         self._looked = time.monotonic()
 
     def find(self) -> list[str]:

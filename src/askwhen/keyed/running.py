@@ -172,7 +172,7 @@ def _play(
         from . import actors
 
         return actors.run(job, partitions, workers or 1, cluster, watch)
-    new = NewPartitions(job, log, partitions) if job.follow else None
+    new = NewPartitions(True, log, partitions) if job.follow else None
     if workers:
         return local_processes.run(job, partitions, workers, watch, new)
     play_partitions(job, partitions, _counting(watch), new)

@@ -43,6 +43,15 @@ _LONGEST_PAUSE = 30.0
 log = logging.getLogger("askwhen.keyed")
 
 
+def stream_address(address: str, what: str) -> tuple[str, str]:
+    """The address of a service and the name of its stream; ``what`` begins the sentence that refuses it."""
+    parts = urlsplit(address)
+    words = parts.path.strip("/").removeprefix("v1/").split("/")
+    if parts.scheme not in ("http", "https") or len(words) != 2 or words[0] != "streams" or not words[1]:
+        raise InputError(f"{what} to http://host:8300/streams/NAME, got {address!r}.", owner="keyed")
+    return f"{parts.scheme}://{parts.netloc}", words[1]
+
+
 class LabellingStream:
     """A stream of the labelling service.
 
@@ -57,14 +66,11 @@ class LabellingStream:
     """
 
     def __init__(self, address: str, token: str | None, patient: bool = False) -> None:
-        parts = urlsplit(address)
-        words = parts.path.strip("/").removeprefix("v1/").split("/")
-        if parts.scheme not in ("http", "https") or len(words) != 2 or words[0] != "streams" or not words[1]:
-            raise InputError(f"questions go to http://host:8300/streams/NAME, got {address!r}.", owner="keyed")
-        self._calls = StreamCalls(words[1])
+        base, name = stream_address(address, "questions go")
+        self._calls = StreamCalls(name)
         # Without jitter, so that the time until a service counts as away is the documented one.
         policy = RetryPolicy(None if patient else _ATTEMPTS - 1, jitter=False, on_failure=_warn)
-        self._transport = SyncTransport(f"{parts.scheme}://{parts.netloc}", token or None, policy, _TIMEOUT)
+        self._transport = SyncTransport(base, token or None, policy, _TIMEOUT)
 
     def labels(self) -> list[str]:
         """The labels that people may answer with."""

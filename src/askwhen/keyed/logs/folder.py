@@ -44,7 +44,7 @@ class FolderLog:
             )
         return sorted(found)
 
-    def reader(self, partition: str, spec: SamplerSpec) -> FolderReader:
+    def reader(self, partition: str, spec: SamplerSpec | None) -> FolderReader:
         """The reader of a partition."""
         return FolderReader(self._paths()[partition], spec)
 
@@ -130,10 +130,10 @@ def _before_too_long(file: Path, at: int, content: bytes, lines: bytes) -> bytes
 class FolderReader:
     """Reads one partition."""
 
-    def __init__(self, path: Path, spec: SamplerSpec) -> None:
+    def __init__(self, path: Path, spec: SamplerSpec | None) -> None:
         self._path, self._spec = path, spec
         self._guess = _FIRST_GUESS
-        self._rows = parquet.ParquetRows(spec)
+        self._rows = None if spec is None else parquet.ParquetRows(spec)
 
     def read(self, position: str, most: int) -> tuple[EventBatch, str]:
         """At most so many events after a position, and the position after them."""
@@ -149,6 +149,8 @@ class FolderReader:
             while True:
                 read = at
                 if file.suffix in TABLES:
+                    if self._rows is None:
+                        raise InputError(f"{file} is a table; instances of a feed are NDJSON.", owner="keyed")
                     batch, at = self._rows.read(file, read, most)
                 else:
                     batch, at = self._lines(file, read, most, is_last)

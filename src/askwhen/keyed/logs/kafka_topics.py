@@ -67,7 +67,7 @@ class KafkaLog:
                 )
         return [name_of(self._topics[0], number) for number in numbers]
 
-    def reader(self, partition: str, spec: SamplerSpec) -> KafkaReader:
+    def reader(self, partition: str, spec: SamplerSpec | None) -> KafkaReader:
         """The reader of a partition."""
         number = number_of(partition)
         return KafkaReader([_Tail(self._address, topic, number, self._start) for topic in self._topics], spec)
@@ -171,7 +171,7 @@ class _Tail:
 class KafkaReader:
     """Reads one partition."""
 
-    def __init__(self, tails: Sequence[_Tail], spec: SamplerSpec) -> None:
+    def __init__(self, tails: Sequence[_Tail], spec: SamplerSpec | None) -> None:
         self._tails, self._spec = tails, spec
 
     def read(self, position: str, most: int) -> tuple[EventBatch, str]:

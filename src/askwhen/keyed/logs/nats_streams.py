@@ -61,7 +61,7 @@ class NatsLog:
             raise InputError(f"the stream {stream} has no messages, whose subjects are the partitions.", owner="keyed")
         return sorted(found)
 
-    def reader(self, partition: str, spec: SamplerSpec) -> NatsReader:
+    def reader(self, partition: str, spec: SamplerSpec | None) -> NatsReader:
         """The reader of a subject."""
         return NatsReader(self._connection, self._address.stream, partition, spec, self._start)
 
@@ -77,7 +77,7 @@ class NatsReader:
     """Reads one subject."""
 
     def __init__(
-        self, connection: NatsConnection, stream: str, subject: str, spec: SamplerSpec, start: str | None
+        self, connection: NatsConnection, stream: str, subject: str, spec: SamplerSpec | None, start: str | None
     ) -> None:
         self._connection, self._stream, self._subject = connection, stream, subject
         self._spec, self._start = spec, start

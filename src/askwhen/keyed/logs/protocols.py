@@ -22,8 +22,8 @@ class EventLog(Protocol):
     def partitions(self) -> list[str]:
         """The names of the partitions, in order."""
 
-    def reader(self, partition: str, spec: SamplerSpec) -> PartitionReader:
-        """The reader of a partition."""
+    def reader(self, partition: str, spec: SamplerSpec | None) -> PartitionReader:
+        """The reader of a partition; without a spec, of texts that are not parsed."""
 
     def append(self, partition: str, lines: list[bytes]) -> None:
         """Add events, each a whole line of JSON, to the end of a partition."""

@@ -78,7 +78,7 @@ class RedisLog:
                 raise InputError(f"there are no streams whose names begin with {self._prefix}{near}.", owner="keyed")
         return sorted(name.removeprefix(self._prefix) for name in set(names))
 
-    def reader(self, partition: str, spec: SamplerSpec) -> RedisReader:
+    def reader(self, partition: str, spec: SamplerSpec | None) -> RedisReader:
         """The reader of a stream."""
         return RedisReader(self._redis, self._prefix + partition, spec)
 
@@ -94,7 +94,7 @@ class RedisLog:
 class RedisReader:
     """Reads one stream."""
 
-    def __init__(self, connection: Any, stream: str, spec: SamplerSpec) -> None:
+    def __init__(self, connection: Any, stream: str, spec: SamplerSpec | None) -> None:
         self._redis, self._stream, self._spec = connection, stream, spec
 
     def read(self, position: str, most: int) -> tuple[EventBatch, str]:
