@@ -85,6 +85,10 @@ def test_groups_reservations_and_absences_outlive_a_restart(tmp_path):
                 ("went away", "root"),
                 ("reserved", "rae"),
             ]
+            body = {"round": 3, "label": "wart"}  # a reviewer decides what is for others, too
+            await api("rae", "POST", "/v1/streams/moles/questions/3/reserve", {"who": ["gus"]}, 204)
+            await api("ann", "POST", "/v1/streams/moles/questions/3/answer", {"label": "wart"}, 409)
+            await api("rae", "POST", "/v1/streams/moles/correct", body, 204)
             await api("root", "DELETE", "/v1/groups/doctors", status=204)
             await api("root", "DELETE", "/v1/groups/doctors", status=404)
             assert (await api("rae", "GET", "/v1/people"))["groups"] == []

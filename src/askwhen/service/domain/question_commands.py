@@ -259,11 +259,18 @@ class QuestionCommands:
         return round, Released(slot, annotator)
 
     def answer(
-        self, round: int, annotator: str, label: str | None, now: float, lead: float | None = None
+        self,
+        round: int,
+        annotator: str,
+        label: str | None,
+        now: float,
+        lead: float | None = None,
+        is_reviewer: bool = False,
     ) -> QuestionFact:
-        """Fill a slot; without a label, the annotator is unsure."""
+        """Fill a slot; without a label, the annotator is unsure. A reviewer may, whomever the question is for."""
         question = self._state.find(round)
-        self._check_may(question, annotator, now, "answer")
+        if not is_reviewer:
+            self._check_may(question, annotator, now, "answer")
         slot = question.slot_for(annotator, now, "answer")
         return round, Answered(slot, annotator, label, lead)
 

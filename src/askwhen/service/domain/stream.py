@@ -678,12 +678,19 @@ class ServiceStream:
         self.note(f"promise {now_is}", fact, now)
 
     def answer(
-        self, round: int, annotator: str, label: str | None, now: float, lead: float | None, key: str | None
+        self,
+        round: int,
+        annotator: str,
+        label: str | None,
+        now: float,
+        lead: float | None,
+        key: str | None,
+        is_reviewer: bool = False,
     ) -> Event:
-        """Fill a slot of a question."""
+        """Fill a slot of a question; a reviewer may do so whomever it is for."""
         label = self.label_now(label)
         self.questions.check_label(label, "answer")
-        event = self.record(self.commands.answer(round, annotator, label, self._time(now), lead), now, key)
+        event = self.record(self.commands.answer(round, annotator, label, self._time(now), lead, is_reviewer), now, key)
         self.tick(now)
         return event
 

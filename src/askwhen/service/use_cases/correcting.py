@@ -19,7 +19,7 @@ async def correct(coordinator: Coordinator, stream: ServiceStream, round: int, w
     elif question is not None and not (question.is_full or question.told or question.disputed or question.skipped):
         if label is None:
             raise InputError("the question has no answer yet.", owner="browse", parameter="label")
-        await questions.answer(coordinator, stream, round, who, label)
+        await questions.answer(coordinator, stream, round, who, label, is_reviewer=True)
     else:
         await questions.review(coordinator, stream, round, who, label)
 

@@ -245,13 +245,19 @@ async def answer(
     label: str | None,
     key: str | None = None,
     lead: float | None = None,
+    is_reviewer: bool = False,
 ) -> Receipt:
-    """Fill a slot; without a label, the annotator is unsure. The same key gets the first receipt again."""
+    """Fill a slot; without a label, the annotator is unsure. The same key gets the first receipt again.
+
+    A reviewer may answer what is for others.
+    """
     await choose_gold(coordinator, stream, round, annotator)
     stored = stored_key("a", key)
     if lead is not None and not 0.0 <= lead <= LONGEST_LEAD:
         raise InputError.about("answer", "lead", f"a number of seconds from 0 to {LONGEST_LEAD:g}", lead)
-    act = lambda: stream.answer(round, annotator, label, coordinator.clock.now(), lead, stored)  # noqa: E731
+    act = lambda: stream.answer(  # noqa: E731
+        round, annotator, label, coordinator.clock.now(), lead, stored, is_reviewer
+    )
     event, again = await _once(coordinator, stream, round, stored, act)
     fact = _fact_of(event, Answered, annotator, round)
     if again:
