@@ -7,6 +7,7 @@ import pytest
 
 from askwhen.service.events.settings import Budget
 from askwhen.service.http.middleware.request_metrics import RequestCounts
+from askwhen.service.http.monitoring import accuracy_cache
 from askwhen.service.http.monitoring.metrics import Metrics
 from askwhen.service.use_cases import export_tables, instances, questions, reports, streams
 from askwhen.service.use_cases.accuracy_history import AccuracyHistory
@@ -15,6 +16,12 @@ from tests.evaluate.test_unanswered import recomputed
 from tests.service.coordinators import Time, open_coordinator, run, settings
 
 LABELS = ["ham", "spam"]
+
+
+@pytest.fixture(autouse=True)
+def _patient_scrapes(monkeypatch):
+    """A scrape would not wait for an estimate on a busy machine."""
+    monkeypatch.setattr(accuracy_cache, "PATIENCE", 300.0)
 
 
 async def asked_about(coordinator, n, **given):
