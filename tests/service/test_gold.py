@@ -169,7 +169,10 @@ def test_the_model_and_all_that_is_estimated_of_it_are_as_without_gold(tmp_path)
                 summary = stream.summary()
                 found[share] = (bits(stream.model.sampler), report, (summary.rounds, summary.asked, summary.told))
                 assert (stream.state.gold > 0) == (share > 0.0)
+                await sent(coordinator, stream, 20, 500)  # some of these are open when the model is retrained
                 await replaying.replay(coordinator, stream, "root")
+                await worked(coordinator, stream, "ann", lambda each: "ham" if each.x[0] % 2 else "spam")
+                coordinator.tick()
                 replayed = await reports.report(coordinator, stream, 0.95)
                 del replayed["accuracy"]["labels"]
                 found[share] += (bits(stream.model.sampler), replayed)
@@ -187,6 +190,7 @@ def test_answers_to_gold_are_counted_for_the_person_by_label_and_undone_ones_are
             await sent(coordinator, stream, 60)
             shown = await worked(coordinator, stream, "ann", lambda each: "spam" if each.x[0] % 4 == 1 else "ham")
             mine = [each for each in shown if is_gold(each)]
+            assert len({each.x[0] for each in mine}) == len(mine) == 50  # all of them, in 60 places
             truth = {each.question: "spam" if each.x[0] >= 200 else "ham" for each in mine}
             said = {each.question: "spam" if each.x[0] % 4 == 1 else "ham" for each in mine}
             coordinator.tick()

@@ -19,7 +19,7 @@ from ..domain import row_codec
 from ..domain.question_commands import ERASED
 from ..domain.stream import ServiceStream
 from ..errors import NotFoundError
-from ..events.kinds import WITHHELD, Erased, Forgotten, facts_of
+from ..events.kinds import WITHHELD, Erased, Forgotten, GoldClosed, facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Erasure, Event, Reader
 from .comments import comments_on
@@ -159,12 +159,8 @@ def _closed(stream: ServiceStream, seqs: set[int], now: float) -> int:
             for outcome in stream.commands.concluded(question):
                 stream.record(outcome, now)
         if question.round in stream.questions.open:  # there are no answers, or they do not decide
-            for outcome in (
-                [(question.round, Forgotten(ERASED))]
-                if not question.gold
-                else (stream.commands.settled(question, None, ERASED))
-            ):
-                stream.record(outcome, now)
+            fact = GoldClosed(None, ERASED) if question.gold else Forgotten(ERASED)
+            stream.record((question.round, fact), now)
             forgotten += 1
     return forgotten
 
