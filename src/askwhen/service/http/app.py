@@ -31,7 +31,7 @@ from ..use_cases.webhook_delivery.queue_alarms import watch_queues
 from .authorization import Authorization
 from .middleware.body_timeout import BodyTimeout
 from .middleware.fast_path import FastPath
-from .middleware.request_metrics import RequestCounts, RequestMonitor
+from .middleware.request_metrics import RequestCounts, RequestMonitor, RequestRecorder
 from .middleware.root_path import RootPath, checked_root
 from .middleware.security_headers import SecurityHeaders
 from .middleware.tracing import Spans
@@ -116,10 +116,10 @@ def create_app(started: Callable[[], Coordinator], options: Options, spans: Span
     requests = RequestCounts()
     app = _routed(started, options, requests, spans)
     own = {route.path.split("/")[1] for route in app.routes}
-    rooted = RootPath(
-        BodyTimeout(FastPath(app), options.slowest), checked_root(options.root, own), options.behind_proxy
-    )
-    return RequestMonitor(SecurityHeaders(rooted), requests, options.access_log, spans)
+    recorder = RequestRecorder(requests, options.access_log, spans)
+    all_others = RequestMonitor(SecurityHeaders(BodyTimeout(app, options.slowest)), recorder)
+    fast = FastPath(all_others, app.state, recorder, options.slowest)
+    return RootPath(fast, checked_root(options.root, own), options.behind_proxy)
 
 
 def _routed(

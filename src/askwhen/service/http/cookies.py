@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import ipaddress
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -69,7 +70,13 @@ def check_site(request: AnyRequest) -> None:
 def check_open(request: AnyRequest) -> None:
     """Where no tokens are required, refuse other sites, and host names that could be DNS rebinding."""
     check_site(request)
-    host = urlsplit(f"//{request.headers.get('host', 'localhost')}").hostname or ""
+    _check_host(request.headers.get("host", "localhost"))
+
+
+@lru_cache(100)
+def _check_host(given: str) -> None:
+    """Refuse a host that is not this machine; nothing is remembered of a refusal."""
+    host = urlsplit(f"//{given}").hostname or ""
     if host != "localhost" and not host.endswith(".localhost") and not _is_loopback(host):
         raise NotAllowedError(
             f"without tokens the service answers to localhost only, not {host[:100]}.", owner="request"

@@ -23,6 +23,7 @@ from .problems import problem_of, too_large
 from .response_buffer import ResponseBuffer
 
 NDJSON = "application/x-ndjson"
+_NAMES = (NDJSON, "application/jsonl", "application/ndjson")
 MOST_LINES = 1_000
 """Lines that are played without a pause; other requests run in between."""
 
@@ -35,6 +36,11 @@ LAST_SECONDS = 2.5
 _BOM = b"\xef\xbb\xbf"
 _raw = msgspec.json.Decoder(Raw)
 _encode = msgspec.json.Encoder().encode
+
+
+def is_ndjson(content_type: str) -> bool:
+    """Whether a header says that a body has many instances."""
+    return content_type.partition(";")[0].strip().lower() in _NAMES
 
 
 class BadLineError(ServiceError):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from ...errors import SlowError
-from ..asgi import App, Message, Receive, Scope, Send
+from ..asgi import App, Receive, Scope, Send
+from ..request_body import in_time
 
 
 class BodyTimeout:
@@ -15,22 +13,5 @@ class BodyTimeout:
         self._app, self._seconds = app, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request; there is no limit for messages after the body, such as a disconnect."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        more = True
-
-        async def hurried() -> Message:
-            nonlocal more
-            if not more:
-                return await receive()
-            try:
-                async with asyncio.timeout(self._seconds):
-                    message = await receive()
-            except TimeoutError:
-                raise SlowError("the body came too slowly.", owner="request") from None
-            more = message.get("more_body", False)
-            return message
-
-        await self._app(scope, hurried, send)
+        """Handle a request."""
+        await self._app(scope, in_time(receive, self._seconds) if scope["type"] == "http" else receive, send)

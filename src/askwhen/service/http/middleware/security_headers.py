@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..asgi import App, Message, Receive, Scope, Send
 
-_HEADERS = (
+HEADERS = (
     (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -26,7 +26,7 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 present = {name.lower() for name, _ in headers}
-                message["headers"] = [*headers, *(each for each in _HEADERS if each[0] not in present)]
+                message["headers"] = [*headers, *(each for each in HEADERS if each[0] not in present)]
             await send(message)
 
         await self._app(scope, receive, added if scope["type"] == "http" else send)

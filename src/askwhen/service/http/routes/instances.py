@@ -10,8 +10,8 @@ from ....errors import InputError
 from ...use_cases import instances
 from ...use_cases.advising import AdviceTaken, advise
 from ...use_cases.instances import Raw
-from ..authorization import AnyRequest, Authorization, authorization_of
-from ..ndjson import NDJSON, NdjsonReply
+from ..authorization import AnyRequest, authorization_of
+from ..ndjson import NdjsonReply, is_ndjson
 from ..request_body import read
 from ..request_checks import ROLE
 from ..schemas import LateAdvice
@@ -19,7 +19,6 @@ from ..streaming import JsonReply
 
 _raw = msgspec.json.Decoder(Raw)
 _encode = msgspec.json.Encoder().encode
-_NDJSON = (NDJSON, "application/jsonl", "application/ndjson")
 
 
 @post("/v1/streams/{name:str}/instances", status_code=200, summary="Send instances")
@@ -30,7 +29,12 @@ async def played(request: AnyRequest, name: str, backlog: bool | None = None) ->
     ``backlog`` they are stored at once and decided as fast as people answer, and the prediction is provisional; without
     it, the mode of the stream decides.
     """
-    return await take(authorization_of(request), request, name, backlog)
+    auth = authorization_of(request)
+    stream, _ = auth.stream(request, name, "producer")
+    if is_ndjson(request.headers.get("content-type", "")):
+        return NdjsonReply(auth.coordinator, stream, auth.options, backlog)
+    found = await instances.play(auth.coordinator, stream, _raw.decode(await read(auth, request)), backlog)
+    return JsonReply(_encode(found))
 
 
 @post("/v1/streams/{name:str}/advice", status_code=200, opt={ROLE: "producer"}, summary="Give advice on an instance")
@@ -45,12 +49,3 @@ async def advised(request: AnyRequest, name: str, data: LateAdvice) -> AdviceTak
     if data.round is not None and not 0 <= data.round <= 2**53:
         raise InputError.about("advice", "round", "a whole number from 0 to 2^53", data.round)
     return await advise(auth.coordinator, stream, holder.name, data.advice, data.id, data.round, data.key)
-
-
-async def take(auth: Authorization, request: AnyRequest, name: str, backlog: bool | None = None) -> ASGIApp:
-    """The reply to one instance or to many."""
-    stream, _ = auth.stream(request, name, "producer")
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() in _NDJSON:
-        return NdjsonReply(auth.coordinator, stream, auth.options, backlog)
-    found = await instances.play(auth.coordinator, stream, _raw.decode(await read(auth, request)), backlog)
-    return JsonReply(_encode(found))
