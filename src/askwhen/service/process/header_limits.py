@@ -12,6 +12,8 @@ from typing import Any
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from .whole_replies import offer
+
 MOST_HEADERS, LARGEST_HEAD, SECONDS = 100, 64 << 10, 20.0
 """Headers of a request, bytes of its first line and its headers, and seconds in which they must have come."""
 
@@ -79,6 +81,8 @@ class LimitedHeaders(HttpToolsProtocol):
         """Take the end of the headers."""
         self._in_head, self._silent = False, 0
         super().on_headers_complete()
+        if self.cycle is not None:
+            offer(self.cycle)
 
     def on_body(self, body: bytes) -> None:
         """Take a part of the body."""

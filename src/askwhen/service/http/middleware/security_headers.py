@@ -12,6 +12,9 @@ HEADERS = (
 )
 """A page that needs scripts or styles sends its own policy instead of this one."""
 
+LINES = b"".join(b"%b: %b\r\n" % header for header in HEADERS)
+"""The same as they are sent."""
+
 
 class SecurityHeaders:
     """Middleware that adds the headers that a reply lacks."""
