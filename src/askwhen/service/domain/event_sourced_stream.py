@@ -49,7 +49,7 @@ from ..store.records import Event
 from . import deliveries, row_codec
 from .model import Model
 from .question_snapshot import QuestionSnapshot
-from .question_state import QuestionState
+from .question_state import ABOUT_QUESTIONS, QuestionState
 from .questions import UNPLAYED, Question, retrained
 from .repeats import content_of
 from .setting_changes import Changes, changed, relabelled
@@ -258,7 +258,9 @@ class EventSourcedStream:
             self._teach(event, fact)
         if self.model.has_promise:
             self._note_delivery(event, fact)
-        if isinstance(fact, Volunteered):
+        if event.question is not None and type(fact) in ABOUT_QUESTIONS:  # by far the most
+            self.questions.apply(event.question, fact, event.time)
+        elif isinstance(fact, Volunteered):
             self._learn_unsolicited(fact)
         elif isinstance(fact, Received):
             self.state.received.append(event.seq)
@@ -273,8 +275,6 @@ class EventSourcedStream:
             self.questions.add_gold(fact, event.time)
         elif isinstance(fact, (GoldAdded, GoldRemoved)):
             self.questions.change_gold(fact, event.seq, self._content_of_gold(event, fact))
-        elif event.question is not None:
-            self.questions.apply(event.question, fact, event.time)
         elif isinstance(fact, Renamed):
             self.state.name = fact.name
         elif isinstance(fact, Changed):

@@ -594,3 +594,6 @@ _APPLY: dict[type[Fact], Callable[[QuestionState, Question, Any, float], None]] 
     GoldChosen: QuestionState._gold_chosen,
     GoldClosed: QuestionState._gold_closed,
 }
+
+ABOUT_QUESTIONS = frozenset(_APPLY)
+"""The facts that change a question."""

@@ -173,9 +173,12 @@ def decision(answers: list[Answer], decide: str, within: float | None = None) ->
 
     Where labels are numbers, those that are ``within`` so much of each other agree, and their median is the label.
     """
-    given = Counter(answer.label for answer in answers if answer.label is not None)
-    if not given:
+    labels = [answer.label for answer in answers if answer.label is not None]
+    if not labels:
         return NO_LABEL
+    if len(labels) == 1 and within is None and decide in ("majority", "unanimity"):
+        return labels[0]
+    given = Counter(labels)
     if within is not None:
         found = agreed(list(given.elements()), within, decide == "unanimity")
         return DISPUTED if found is None or decide == "adjudicator" else found
