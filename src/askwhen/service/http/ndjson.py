@@ -35,7 +35,7 @@ LAST_SECONDS = 2.5
 
 _BOM = b"\xef\xbb\xbf"
 _raw = msgspec.json.Decoder(Raw)
-_encode = msgspec.json.Encoder().encode
+_encoder = msgspec.json.Encoder()
 
 
 def is_ndjson(content_type: str) -> bool:
@@ -74,7 +74,7 @@ class NdjsonReply:
             await queue.put(None)
             error = await answering
         last = error or last
-        await reply.end(b"" if last is None else _encode({"error": problem_of(last), "end": True}) + b"\n")
+        await reply.end(b"" if last is None else _encoder.encode_lines([{"error": problem_of(last), "end": True}]))
 
     async def _stopped(self) -> None:
         """Wait until the service stops, and a while longer, in which most bodies end."""
@@ -124,11 +124,11 @@ class NdjsonReply:
                 failed = failed or error
                 continue
             lines = [
-                _encode(_refused(each, number) if isinstance(each, AskwhenError) else each)
+                _refused(each, number) if isinstance(each, AskwhenError) else each
                 for each, number in zip(found, numbers, strict=True)
             ]
             if failed is None:
-                await reply.add(b"\n".join([*lines, b""]))
+                await reply.add(_encoder.encode_lines(lines))
         return failed
 
     def _read(self, line: bytes) -> Raw | AskwhenError:
