@@ -32,7 +32,7 @@ from . import reports
 from .adviser_reports import Look, looked_at
 from .question_outcomes import QuestionOutcomes
 
-GLANCE, PAUSE, REST, LONGEST_REST = 0.1, 1.0, 20.0, 5.0
+GLANCE, PAUSE, REST, LONGEST_REST = 0.1, 1.0, 50.0, 5.0
 """Seconds between two samples, which are copies of a few sums; seconds between two estimates from them; the pause after
 an estimate as a multiple of the time that it took, since it slows other work down; and the longest such pause."""
 
