@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.snapshot import file_format
+from askwhen.snapshot import file_format, open_questions
 from tests.contracts.test_sampler_contract import learnt
 from tests.forking import FORKS
 from tests.snapshot.saving import save_over_and_over
@@ -283,3 +283,33 @@ def write_golden():
 
 if __name__ == "__main__":
     write_golden()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"classes": "open"},
+        {"learner": aw.Lasec(b=1.0, c=300.0), "rule": aw.MarginRule(1.0)},
+        {"labels": ("ham", "spam")},
+    ],
+    ids=["default", "classes", "uncertain", "named"],
+)
+def test_open_questions_are_the_same_whether_they_are_read_at_once_or_each(arguments, tmp_path, monkeypatch):
+    sampler, rng = aw.Sampler(seed=1, **arguments), np.random.default_rng(0)
+    named = "classes" in arguments or "labels" in arguments
+    for i, x in enumerate(rng.standard_normal((40, 3))):
+        ask = sampler.ask(x)
+        if ask.query and i % 2:
+            sampler.tell(ask, ("spam" if x[0] > 0 else "ham") if named else (1 if x[0] > 0 else -1))
+    sampler.save(tmp_path / "saved")
+    looked = []
+    are_plain = open_questions._are_plain
+    monkeypatch.setattr(open_questions, "_are_plain", lambda *given: looked.append(are_plain(*given)) or looked[-1])
+    at_once = aw.Sampler.load(tmp_path / "saved").engine.pending
+    monkeypatch.setattr(open_questions, "_are_plain", lambda *_: False)
+    each = aw.Sampler.load(tmp_path / "saved").engine.pending
+    assert looked == [True]
+    assert len(each) > 2
+    assert str(at_once) == str(each)
+    assert len({id(ask.origin) for ask, _, _ in at_once.values()}) == 1

@@ -45,6 +45,9 @@ from .question_snapshot import Correction, QuestionSnapshot, new_gold_question, 
 from .questions import Answer, Judgement, Question, Slot, judgements
 from .repeats import KnownAnswer
 
+Moment = tuple[float, int]
+"""A time, and the round of the question that must be checked then."""
+
 UNDOABLE = 2
 """Number of an annotator's latest answers that the model has not learnt yet, however fast they come."""
 
@@ -81,28 +84,30 @@ class QuestionState:
         self._schedule_all()
 
     def _schedule_all(self) -> None:
-        """Make the queue and the timers from the open questions."""
-        wanted = (self.settings.order, *(each.order for each in self.settings.people.values()))
-        self._queue = QuestionQueue({"oldest", *(each for each in wanted if each is not None)})
-        self._lease_ends, self._grace_ends, self._expiries = Timer(), Timer(), Timer()
+        """Make the queue and the timers from the open questions, all at once, since there may be many."""
+        settings, waiting = self.settings, list[Question]()
+        leases, graces, expiries = list[Moment](), list[Moment](), list[Moment]()
         self._settled_early: list[int] = []
         for question in self.open.values():
-            self._schedule(question)
-
-    def _schedule(self, question: Question) -> None:
-        """Put a question into the queue and the timers."""
-        settings = self.settings
-        for slot in question.slots:
-            if slot.answer is None and slot.annotator:
-                self._lease_ends.add(slot.until, question.round)
-            if slot.answer is not None:
-                self._grace_ends.add(slot.answer.final(settings.grace), question.round)
-                if slot.answer.settled:
-                    self._settled_early.append(question.round)
-        if not question.disputed:
-            self._schedule_expiry(question)
-        if not question.is_full and not question.disputed:
-            self._enqueue(question)
+            is_full = True
+            for slot in question.slots:
+                if slot.answer is None:
+                    is_full = False
+                    if slot.annotator:
+                        leases.append((slot.until, question.round))
+                else:
+                    graces.append((slot.answer.final(settings.grace), question.round))
+                    if slot.answer.settled:
+                        self._settled_early.append(question.round)
+            if not question.disputed:
+                if settings.forget is not None:
+                    expiries.append((question.opened + settings.forget, question.round))
+                if not is_full:
+                    waiting.append(question)
+        wanted = (settings.order, *(each.order for each in settings.people.values()))
+        self._queue = QuestionQueue({"oldest", *(each for each in wanted if each is not None)})
+        self._queue.add_all((question, self.audience(question)) for question in waiting)
+        self._lease_ends, self._grace_ends, self._expiries = Timer(leases), Timer(graces), Timer(expiries)
 
     def change(self, settings: Settings) -> None:
         """Use other settings from now on. Existing leases, answers and questions keep their end, grace and slots."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache
@@ -9,7 +10,7 @@ from typing import Any
 
 import msgspec
 from litestar import Litestar
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, LitestarDeprecationWarning
 from litestar.openapi.config import OpenAPIConfig
 
 import askwhen
@@ -162,7 +163,8 @@ def _routed(
         logging_config=None,
         debug=False,
     )
-    app.state.description = described(msgspec.json.decode(framework_document()), options.root)
+    # Made when it is first asked for, since that takes as long as a tenth of a start.
+    app.state.description = cache(lambda: described(msgspec.json.decode(framework_document()), options.root))
     return app
 
 
@@ -173,5 +175,6 @@ def framework_document() -> bytes:
     This takes longer than everything else at a start, and is the same for all applications of a process.
     """
     config = OpenAPIConfig(title="askwhen", version=askwhen.__version__)
-    made = Litestar(_HANDLERS, openapi_config=config, logging_config=None)
-    return msgspec.json.encode(made.openapi_schema.to_schema())
+    with warnings.catch_warnings(category=LitestarDeprecationWarning, action="ignore"):  # as when the service starts
+        made = Litestar(_HANDLERS, openapi_config=config, logging_config=None)
+        return msgspec.json.encode(made.openapi_schema.to_schema())

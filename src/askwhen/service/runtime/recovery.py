@@ -81,7 +81,6 @@ def recover(stream: ServiceStream, reader: Reader, about: str, warn: Warn, play:
     play : bool, default True
         False continues from the snapshot without playing rounds again, as another version or processor does, too.
     """
-    stream.begin()
     snapshot = _restored(stream, reader, warn)
     first, other = 0, []
     if snapshot is not None:
@@ -112,7 +111,7 @@ def last_summary(fact: Created, reader: Reader) -> tuple[StreamSummary, int]:
 
 
 def _restored(stream: ServiceStream, reader: Reader, warn: Warn) -> Snapshot | None:
-    """Restore the newest snapshot that can be read, and return it."""
+    """Restore the newest snapshot that can be read, and return it; without one, the stream begins anew."""
     before = ALL
     while (snapshot := reader.snapshot(stream.number, before)) is not None:
         try:
@@ -122,6 +121,8 @@ def _restored(stream: ServiceStream, reader: Reader, warn: Warn) -> Snapshot | N
             facts = {"stream": stream.name, "event": snapshot.seq, "said": str(error)}
             warn("a snapshot cannot be read, and an older one is taken", facts)
             before = snapshot.seq
+    else:
+        stream.begin()
     if before < ALL and reader.events(stream.number, stream.seq, 1, ("replayed", "went on", "erased")):
         raise StoreError(
             f"the newest snapshots of stream {stream.name} cannot be read, and its model does not follow from older "

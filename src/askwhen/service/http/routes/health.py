@@ -53,13 +53,13 @@ async def metrics(request: AnyRequest) -> Response[bytes]:
 @get("/openapi.json", include_in_schema=False)
 async def document(request: AnyRequest) -> Response[bytes]:
     """The OpenAPI document."""
-    return Response(msgspec.json.encode(request.app.state.description), media_type="application/json")
+    return Response(msgspec.json.encode(request.app.state.description()), media_type="application/json")
 
 
 @get("/docs", include_in_schema=False)
 async def docs(request: AnyRequest) -> Response[str]:
     """The same as a page."""
-    return Response(page(request.app.state.description), media_type="text/html")
+    return Response(page(request.app.state.description()), media_type="text/html")
 
 
 handlers = [alive, ready, metrics, document, docs]
