@@ -240,7 +240,7 @@ class _Feeder:
 
 
 def _body(text: bytes | None, name: str) -> bytes | str:
-    """An instance as one line, with an id; or why it is none."""
+    """An instance as one line, with an id; or why it is not one."""
     try:
         found = _IDS.decode(text or b"")
         if found.id is not None and text is not None and b"\n" not in text:
