@@ -2,8 +2,10 @@
 
 import pytest
 
-from askwhen.service.use_cases import tokens
-from tests.service.coordinators import run
+from askwhen.service.domain.stream import MOST_FURTHER
+from askwhen.service.use_cases import instances, questions, streams, tokens
+from askwhen.service.use_cases.instances import Raw
+from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.in_process import running
 
 MOLES = {
@@ -154,5 +156,30 @@ def test_wrong_groups_are_refused(tmp_path, wrong):
         async with running(tmp_path / "log.db") as (coordinator, http):
             assert (await http.post("/v1/groups", json=wrong)).status_code == 422
             assert coordinator.people.groups == {}
+
+    run(go())
+
+
+def test_what_waits_for_specialists_keeps_no_one_else_from_work(tmp_path):
+    async def go():
+        given = {"labels": ["no", "yes"], "algorithm": "perceptron", "budget": None, "grace": 0.0, "mode": "backlog"}
+        async with open_coordinator(tmp_path / "log.db", Time(), ticks=False) as coordinator:
+            stream = await streams.create(coordinator, "moles", settings(**given))
+            for x, label in (([1.0, 0.0], "yes"), ([-1.0, 0.0], "no")):
+                await instances.play(coordinator, stream, Raw(x))
+                found = await questions.next_question(coordinator, stream, "eve")
+                await questions.answer(coordinator, stream, found.question, "eve", label)
+            changes = {"specialists": {"yes": {"who": ["eve"], "after": None}}}
+            await streams.change_settings(coordinator, "moles", changes, "root")
+            wanted = stream.wanted_questions(1)
+            for i in range(12 * wanted):
+                await instances.play(coordinator, stream, Raw([1.0 + i, 0.0]))
+            await instances.play(coordinator, stream, Raw([-2.0, 0.0]))
+            asks = 0
+            while (found := await questions.next_question(coordinator, stream, "ann")) is None:
+                asks += 1
+                assert asks < 12 * wanted
+            assert found.x == [-2.0, 0.0]
+            assert asks <= 12 * wanted // MOST_FURTHER + 1
 
     run(go())

@@ -2,6 +2,7 @@
 
 import email
 
+from askwhen.cli.commands.webhook import _line
 from askwhen.service.domain.webhooks import MOST_OWN
 from askwhen.service.http.options import Options
 from askwhen.service.use_cases import instances, people, questions, streams, tokens, webhooks
@@ -122,6 +123,7 @@ def test_each_person_has_their_own_and_a_few(tmp_path):
             assert (await api("ann", "DELETE", f"/{number}")).status_code == 204
             assert len((await api("ann", "GET")).json()["notifications"]) == MOST_OWN - 1
             seen = await http.get("/v1/webhooks", headers={"Authorization": f"Bearer {secrets['root']}"})
+            assert all(_line(each).endswith(f"; made by {each['owner']} for themselves") for each in seen.json())
             assert sorted(each["owner"] for each in seen.json()) == ["ann"] * (MOST_OWN - 1) + ["bob"]
 
     run(go())

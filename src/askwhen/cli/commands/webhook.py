@@ -109,7 +109,8 @@ def _line(facts: dict[str, Any]) -> str:
     bound = "" if facts.get("accuracy") is None else f" {facts['accuracy']:g}"
     counts = f"{facts['waiting']:,} waiting, {facts['dead']:,} dead"
     stopped = f"; stopped: {facts['stopped']}" if facts.get("stopped") else ""
-    return f"{facts['webhook']}  {facts['url']}  {', '.join(facts['kinds'])}{bound}; {where}; {counts}{stopped}"
+    owner = f"; made by {facts['owner']} for themselves" if facts.get("owner") else ""
+    return f"{facts['webhook']}  {facts['url']}  {', '.join(facts['kinds'])}{bound}; {where}; {counts}{stopped}{owner}"
 
 
 def _done(hook: str, what: str, db: str, server: str | None, ids: tuple[str, ...] = ()) -> Any:

@@ -67,6 +67,9 @@ _ROUNDS_TO_KNOW = 100
 _MOST_OPEN = 10
 """Open questions of a backlog beyond which annotators get no new ones, as a multiple of those that should wait."""
 
+MOST_FURTHER = 10
+"""Questions for others that are decided about while an annotator waits for one of their own."""
+
 _MOST_WITHHELD = 20
 """Labels of a backlog that are withheld between two answers, where no question waits for people."""
 
@@ -417,9 +420,13 @@ class ServiceStream:
         Where too many questions wait already that the annotator may answer as far as others let them, others must
         answer these first; what waits for specialists keeps no other annotator from work.
         """
-        waiting = self.commands.waiting_for(annotator, self._time(now))
-        if waiting < _MOST_OPEN * self.wanted_questions(1):
-            self.decide_until(self.questions.unanswered + 1, now, MOST_AT_ONCE)
+        tries = MOST_FURTHER if self.settings.specialists else 1
+        for _ in range(tries):
+            if self.commands.waiting_for(annotator, self._time(now)) >= _MOST_OPEN * self.wanted_questions(1):
+                return
+            decided = self.decide_until(self.questions.unanswered + 1, now, MOST_AT_ONCE // tries)
+            if decided == 0 or (tries > 1 and self.commands.open_to(annotator, self._time(now))):
+                return
 
     def _waits_for_last_answers(self, now: float) -> bool:
         """Whether nothing can be asked any more and answers are still to come, which the other decisions need."""
