@@ -463,3 +463,10 @@ def test_a_renamed_label_is_the_same_label_of_gold(tmp_path):
             assert (found["same"], found["labels"]) == (5, {"good": {"same": 5, "judged": 5}})
 
     run(go())
+
+
+def test_the_draw_makes_gold_its_share_of_all_questions():
+    others = sum(drawing.is_drawn(0.2, 0.5) for _ in range(20000))
+    assert others == pytest.approx(20000 * 0.5 * 0.2 / 0.8, abs=200)  # 1 for each 4 that the model asks
+    assert not any(drawing.is_drawn(0.0, 1.0) for _ in range(100))
+    assert all(drawing.is_drawn(0.5, 1.0) for _ in range(100))
