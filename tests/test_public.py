@@ -72,9 +72,8 @@ def plain_context(engine):
         names = ("room", "begin", "watch", "absorb", "due")
         plain = {name: getattr(step_table, f"{name}_at").py_func for name in names}
         drift = step_table.DriftCalls(engine.drift, **plain, watches=watches(engine.drift))
-    return rounds.RoundContext(
-        learner, engine.rule, audit_state(engine.parts.audit), drift, engine.tally, engine.regression
-    )
+    states = (learner, engine.rule, audit_state(engine.parts.audit), drift, engine.tally, engine.known)
+    return rounds.RoundContext(*states, engine.regression)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])

@@ -502,23 +502,17 @@ class Sampler:
         Ask
             If ``ask.query``, answer with ``tell(ask, y)`` now, later, in any order, or drop it with ``forget(ask)``.
         """
-        engine = self._engine
-        calls: Mapping[str, Call] = {}
+        engine, calls = self._engine, _NO_CALLS
         if advice is not None:
             advice, calls = self._call(x, time, advice)
         with self._lock:
             # Fast path for instances that need no conversion, with the cheapest checks first.
             if advice is not None or x is None:
                 return self._ask(x, time, None, advice, calls)
-            if (
-                time is None
-                and type(x) is _ARRAY
-                and x.dtype is _FLOAT64
-                and x.shape == engine.plain
-                and x.flags.carray
-            ):
-                return engine.ask(x)
-            if time is None and type(x) in _CSR and x.shape == engine.plain_csr:
+            if type(x) is _ARRAY:
+                if time is None and x.dtype is _FLOAT64 and x.shape == engine.plain and x.flags.carray:
+                    return engine.ask(x)
+            elif time is None and type(x) in _CSR and x.shape == engine.plain_csr:
                 plain = engine.session.plain_row(x, engine.shape.d)
                 if plain is not None:
                     return engine.ask(plain)
@@ -704,7 +698,7 @@ class Sampler:
             pair = engine.pair
             if engine.regression:
                 y = check_number("tell", y)
-            elif type(y) is not float or pair != SIGNS or (y != 1.0 and y != -1.0):
+            elif type(y) is not float or (pair is not SIGNS and pair != SIGNS) or (y != 1.0 and y != -1.0):
                 y, pair = sign_of("tell", y, pair)
             try:
                 question = engine.pending.get(ask[0]) if type(ask) is Ask else None

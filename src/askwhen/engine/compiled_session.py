@@ -31,6 +31,7 @@ class Stateful(Protocol):
     parts: Parts
     regression: bool
     audit: AuditState
+    known: np.ndarray
 
     @property
     def learner(self) -> State:
@@ -73,13 +74,18 @@ class CompiledSession:
     """Compiled functions and memory for playing rounds one by one.
 
     ``frame`` is a block of memory with all states, and its address; it is None after a state was replaced. ``ask`` and
-    ``tell`` are the compiled rounds, and ``live`` is the memory for the instance of a round. ``preparing``,
-    ``transform`` and ``absorb`` prepare instances; they are None where nothing is prepared.
+    ``tell`` are the compiled rounds, and ``live`` is the memory for the instance of a round; ``held`` is the number of
+    the round whose instance is there as its question stores it, or -1. ``is_plain`` says that nothing but the learner,
+    the rule and the drift detector takes part in a round: neither classes nor costs, numbers, a promise or advisers;
+    ``labels_vary`` that the number of labels may change from one round to the next. ``preparing``, ``transform`` and
+    ``absorb`` prepare instances; they are None where nothing is prepared.
     """
 
     def __init__(self) -> None:
         self.frame: tuple[Any, int] | None = None
         self.live: Any = None
+        self.held = -1
+        self.is_plain = self.labels_vary = False
         self.ask: Any = None
         self.tell: Any = None
         self.preparing: Any = None
@@ -101,9 +107,9 @@ class CompiledSession:
         frame, kind = self.context(engine)
         if kind is not self._kind:
             self._kind = None  # until everything below is compiled: an interrupt must not leave half of it in use
-            self.live = LiveRow(engine.dimension, engine.sees_sparse)
+            self.live, self.held = LiveRow(engine.dimension, engine.sees_sparse), -1
             self.tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 1, 1.0, True, 1.0, what=learner)
-            if sparse:
+            if sparse and engine.prepare is not None:
                 self._in_order = entry_point(in_order, row(example_rows(sparse), 0), 1)
             self.ask = entry_point(ask_round, kind, 0, 0, 0.0, 0.5, 0, 0.5, what=learner)
             self._kind = kind
@@ -124,7 +130,8 @@ class CompiledSession:
                 detector = detector._replace(margins=engine.learner.mean, forms=each)
             drift, watching = drift_calls(detector, sparse, engine.parts.drift)
             learner, learning = calls_of(engine.learner, sparse, drift.state != 0, engine.parts.learner)
-            context = RoundContext(learner, engine.rule, engine.audit, drift, engine.tally, engine.regression)
+            states = (learner, engine.rule, engine.audit, drift, engine.tally)
+            context = RoundContext(*states, engine.known, engine.regression)
             (block, address), kind = new_frame(context)
             self._context = ((block, learning, watching, new_frame(engine.tally)), address), kind
         return cast(tuple[tuple[Any, int], Any], self._context)
@@ -153,7 +160,8 @@ class CompiledSession:
         if not (data.flags.carray and indices.flags.carray):
             return None
         found: SparseRow = _new(SparseRow, (data, indices.view(np.uint32), *pointers))
-        return found if self._in_order(found, d) else None
+        is_sound = self.live.store(found) if self.preparing is None else self._in_order(found, d)
+        return found if is_sound else None
 
     def buffer_for(self, x: Row, prepare: PrepareState | ViewsState) -> Row:
         """Memory for the prepared form of x."""

@@ -26,7 +26,7 @@ from ..contracts.abilities import (
 )
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
 from ..contracts.kinds import Kinds, kinds_of
-from ..contracts.learner import Learner, State, grow, open_class, quadratic_bound, ready, restart, widen
+from ..contracts.learner import Learner, State, enter, grow, open_class, quadratic_bound, ready, restart, widen
 from ..contracts.rule import Rule, least_chance, note_class, period_length, restart_rule
 from ..contracts.sampler import Parts
 from ..data.columns import Columns
@@ -87,7 +87,7 @@ from .round.rounds import (
 from .round.step_table import NOT_READY
 from .state_arrays import copy_state, writeable
 from .tally.class_tally import ClassTally
-from .tally.error_model import LABELS, boundary, log_cost_of, log_odds
+from .tally.error_model import LABELS, boundary, log_cost_of, log_odds, most_certain
 from .tally.label_tally import LabelTally
 from .tally.number_tally import note_number, settle_number
 from .tally.round_tally import ANSWERED, Tally, forget_round, new_tally
@@ -160,13 +160,12 @@ class Engine:
     """
 
     pair: Pair = NO_PAIR
-    limits_certainty = False
-    """Whether certainty is limited by the number of answers; not so in logs and files of earlier versions."""
-
     within: float | None = None
     """How far a regressor may be off in rounds that count as right in the tally; without it, it counts none."""
 
     learner, rule, drift, tally, prepare = (InFrame() for _ in range(5))
+    limits_certainty = InFrame()
+    """Whether certainty is limited by the number of answers; not so in logs and files of earlier versions."""
 
     def __init__(
         self,
@@ -205,6 +204,7 @@ class Engine:
         self.volunteered = 0
         self.updates = 0
         self.copies = 0
+        self.known = np.array([0.0, 2.0, 0.5])
         self.free: set[int] = set()
         self.switches: list[int] = []
         self.pending: dict[int, OpenQuestion] = {}
@@ -437,10 +437,15 @@ class Engine:
     def _compile(self) -> tuple[Any, int]:
         """Compile rounds for the current states, and return the frame of the states."""
         try:
+            self._note_known()
             frame = self.session.compile(self)
         except BaseException:  # an interrupt, most likely
             self.reset_if_unused()
             raise
+        others = (self.answers, self.costs, self.promise, self.advisers)
+        plain = type(self) is Engine and not self.regression and others == (None,) * 4
+        self.session.is_plain = plain and type(self.learner) not in enter
+        self.session.labels_vary = type(self) is not Engine or self.most > 0
         d, sparse = self.shape
         if not self.needs_time:
             self.plain, self.plain_csr = (None, (1, d)) if sparse else ((d,), None)
@@ -448,20 +453,21 @@ class Engine:
 
     def ask(self, x: Row, time: float = 0.0, given: float | None = None, decided: Decided = BY_RULE) -> Ask:
         """Play one round, with the given random draw or the engine's next one."""
-        session, draws = self.session, self.draws
+        session, number, ahead = self.session, self.round, self.draws.ahead
         _held, address = session.frame or self._compile()  # this reference keeps another thread from freeing the block
-        live = session.live
+        live, ask_round, is_plain = session.live, session.ask, session.is_plain
+        session.held = -1
         if session.preparing is None:
-            seen = x
-            live.take(x)
+            seen, rows = x, live.take(x)
         else:
             seen = self._prepared_row(x)
-        number, ahead = self.round, draws.ahead
-        ask_round = session.ask  # an attribute that is called is looked up slowly
-        draw = given if given is not None else ahead.pop() if ahead else draws.next()
-        status, p, r, chance, query, marks, certainty, raw, best = ask_round(
-            address, live.address, 0, time, draw, *decided
-        )
+            rows = live.address
+        if session.labels_vary:
+            self._note_known()
+        draw = given if given is not None else ahead.pop() if ahead else self.draws.next()
+        who, fixed = decided
+        found = ask_round(address, rows, 0, time, draw, who, fixed)
+        status, p, r, chance, query, marks, certainty, raw, best = found
         if status != SOUND:
             if given is None:
                 ahead.append(draw)
@@ -471,12 +477,11 @@ class Engine:
         self.round = number + 1
         if marks & SWITCHED:
             self.switches.append(number)
-        if certainty < 0.5:
-            certainty = max(certainty, self.least_certainty)
-        if self.limits_certainty:
-            certainty = min(certainty, self.most_certainty)
-        r = r if self.has_uncertainty else None
-        if self.regression:
+        if not self.has_uncertainty:
+            r = None
+        if is_plain:
+            ask = _new(Ask, (number, self.pair[p > 0.0], p, r, chance, query, certainty))
+        elif self.regression:
             if self.within is not None:
                 marks += LEVEL * note_number(self.tally, chance, bool(p > 0.0), query)
             ask = _new(Ask, (number, p, p, r, chance, query, None))
@@ -484,13 +489,17 @@ class Engine:
             ask = _new(Ask, (number, self.answers.decode(best), p, r, chance, query, certainty))
             self.answers.count(best, chance, marks % PERIOD // LEVEL, query)
         else:
-            ask = _new(Ask, (number, self.pair[1 if p > 0.0 else 0], p, r, chance, query, certainty))
+            ask = _new(Ask, (number, self.pair[p > 0.0], p, r, chance, query, certainty))
         if query:
             self.questions += 1
-            if decided[0] == FOR_FREE:
+            if who == FOR_FREE:
                 self.free.add(number)
             ask.origin = self.origin
             self.pending[number] = (ask, seen.copy(), marks)
+        if is_plain:
+            session.held = number
+            return ask
+        if query:
             if self.costs is not None:
                 self.raw[number] = raw
             if self.answers is not None and isinstance(self.learner, EachState):
@@ -500,6 +509,11 @@ class Engine:
         if self.advisers is not None:
             self.advisers.after_ask(self, ask)
         return ask
+
+    def _note_known(self) -> None:
+        """Write the limits of the certainty where a round reads them."""
+        labels = max(self.number_of_labels, 2) if self.limits_certainty else 1  # with one there is no upper limit
+        self.known[:] = self.copies, labels, self.least_certainty
 
     def play(self, x: Row, time: float = 0.0, decided: Decided = BY_RULE) -> RoundResult:
         """Play one round as ``ask`` does, with the next random draw, and return all of its results."""
@@ -516,6 +530,7 @@ class Engine:
     def _prepared_row(self, x: Row) -> Row:
         """The instance x as the learner sees it, in the live row, which the next instance overwrites."""
         session = self.session
+        session.held = -1
         seen = session.buffer_for(x, self.prepare)
         status = session.transform(session.preparing[1], x, seen)
         if status != SOUND:
@@ -540,6 +555,24 @@ class Engine:
         session = self.session
         _held, address = session.frame or self._compile()  # first, since compiling sets session.live and session.tell
         tell_round = session.tell
+        if session.is_plain:
+            if session.held != number:
+                session.held = -1
+                session.live.take(x)
+            positive, ago = bool(margin > 0.0), self.round - number
+            mistaken = (y > 0.0) != positive
+            status, updated = tell_round(
+                address, session.live.address, y, mistaken, marks, ago, chance, positive, margin
+            )
+            if status != SOUND:
+                self.make_ready(status, x, "tell", f"the instance of round {number}")
+                self.tell(question, y)
+                return
+            self.updates += updated
+            del self.pending[number]
+            if self.free:
+                self._count_copy(number)
+            return
         if self.answers is None:
             mistaken = not self.regression and (y > 0.0) != (margin > 0.0)
         else:
@@ -569,10 +602,16 @@ class Engine:
         if self.answers is not None:
             self.answers.settle(prediction, y, chance, marks % PERIOD // LEVEL)
         del self.pending[number]
-        if number in self.free:
-            self.copies += 1
-        if self.raw or self.signs or self.free:
+        self._count_copy(number)
+        if self.raw or self.signs:
             self._drop(number)
+
+    def _count_copy(self, number: int) -> None:
+        """Count the label of a round that asked for it at no cost."""
+        if number in self.free:
+            self.free.discard(number)
+            self.copies += 1
+            self.known[0] = self.copies
 
     def _drop(self, number: int) -> None:
         self.free.discard(number)
@@ -694,13 +733,9 @@ class Engine:
 
     @property
     def most_certainty(self) -> float:
-        """The largest probability of a predicted label: (n + 1) / (n + k) after n answers, with k labels.
-
-        It is what n right answers and no wrong one show (the rule of succession). The error model itself may be sure
-        before there is any answer. Labels of copies, which were known already, show nothing more.
-        """
-        n = self.__dict__["tally"].model.item(LABELS) - self.copies
-        return (n + 1.0) / (n + max(self.number_of_labels, 2))  # type: ignore[no-any-return]
+        """The largest probability of a predicted label; labels of copies, which were known already, do not count."""
+        n = self.tally.model.item(LABELS) - self.copies
+        return float(most_certain(n, max(self.number_of_labels, 2)))
 
     @property
     def number_of_labels(self) -> int:
@@ -759,7 +794,10 @@ class Engine:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(
-            {"copies": 0, "free": set()} | state, session=CompiledSession(), plain=None, plain_csr=None
+            {"copies": 0, "free": set(), "limits_certainty": False, "known": np.zeros(3)} | state,
+            session=CompiledSession(),
+            plain=None,
+            plain_csr=None,
         )
         for name in _STATES:
             setattr(self, name, writeable(getattr(self, name)))

@@ -45,7 +45,7 @@ from ...contracts.rule import (
 )
 from ...linalg.vectors import SOUND, TOO_LARGE
 from ...rules.audit import audits
-from ..tally.error_model import boundary
+from ..tally.error_model import LABELS, boundary, most_certain
 from ..tally.round_tally import certainty_of, count_labelled_not_inlined, counts_in_rounds, note_round, settle_round
 from .step_table import (
     ENTER,
@@ -80,13 +80,17 @@ BY_ITSELF, NOT_ASKED, IS_ASKED, FOR_FREE = -1, 0, 1, 2
 
 
 class RoundContext(NamedTuple):
-    """The states that a round reads and changes; ``learner`` and ``drift`` are addresses, see ``step_table``."""
+    """The states that a round reads and changes; ``learner`` and ``drift`` are addresses, see ``step_table``.
+
+    ``known`` limits the certainty: the answers that are copies, the number of labels, and the least certainty.
+    """
 
     learner: Any
     rule: Any
     audit: Any
     drift: Any
     tally: Any
+    known: Any
     regression: bool
 
 
@@ -286,6 +290,12 @@ def read_marks(number: int) -> Marks:
     return Marks(*_unpacked(number))
 
 
+@step
+def limited(certainty: float, answers: float, known: Any) -> Any:
+    """The certainty of a prediction within its limits."""
+    return min(max(certainty, known[2]), most_certain(answers - known[0], known[1]))
+
+
 @entry
 def ask_round(address: Any, rows: int, first: int, time: float, u: float, decided: int, given: float) -> Any:
     """Play a live round on the first row, in place: (status, p, r, chance, asked, marks, certainty, raw, best)."""
@@ -296,7 +306,7 @@ def ask_round(address: Any, rows: int, first: int, time: float, u: float, decide
     raw = p + edge
     if status == SOUND and not context.regression:
         level += note_round(context.tally, chance, place_of(chance), raw, p > 0.0, asked)
-        certainty = certainty_of(context.tally, raw, p > 0.0)
+        certainty = limited(certainty_of(context.tally, raw, p > 0.0), context.tally.model[LABELS], context.known)
     learner, best = context.learner, first - 1
     if learner.best != 0:
         best = call_best(learner.best, learner.state)

@@ -188,6 +188,16 @@ def update_limits(model: Any, limits: Any) -> None:
     set_limits(limits, n if n <= _OFTEN else n - n % _SELDOM)
 
 
+@step
+def most_certain(n: float, labels: float) -> Any:
+    """The largest probability of a predicted label after n answers, if so many labels are known.
+
+    It is what n right answers and no wrong one show (the rule of succession). The model itself may be sure before there
+    is any answer.
+    """
+    return (n + 1.0) / (n + labels)
+
+
 @apart
 def learn_label(model: Any, p: float, positive: bool) -> None:
     """Learn that the label at margin p was ``positive`` or not, in place."""
