@@ -58,6 +58,9 @@ def loops(folder: Path) -> dict[str, Loop]:
         "Perceptron, CSR": plays(lambda: aw.Sampler(aw.Perceptron(), aw.Always(), seed=0), *W3),
         "SEL-P, CSR": plays(lambda: aw.paper("SEL-P", b=0.1, seed=0), *W3),
         "Perceptron, d = 50": plays(lambda: aw.Sampler(aw.Perceptron(), aw.Always(), seed=0), *W1),
+        "Perceptron, d = 5, hardly asked": plays(
+            lambda: aw.Sampler(aw.Perceptron(), aw.MarginRule(1e-9), seed=0), *unit_norm(20_000, 5)
+        ),
         "PA-I, d = 50": plays(lambda: aw.Sampler(aw.PassiveAggressive1(1.0), aw.Always(), seed=0), *W1),
         "LASEC-SS, d = 50": plays(lambda: aw.paper("LASEC-SS", b=1.0, c=300.0, a=0.01, seed=0), *W1),
         "LASEC-SS, d = 50, margins=False": plays(

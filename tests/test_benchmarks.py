@@ -17,13 +17,13 @@ def module(name):
     return found
 
 
-@pytest.mark.parametrize(("now", "sound"), [(100.0, True), (109.9, True), (110.1, False), (50.0, True), (None, False)])
-def test_a_loop_is_slower_above_ten_percent(now, sound):
+@pytest.mark.parametrize(("now", "sound"), [(100.0, True), (104.9, True), (105.1, False), (50.0, True), (None, False)])
+def test_a_loop_is_slower_above_five_percent(now, sound):
     found = {} if now is None else {"loop": now}
     lines, answer = module("check").compared({"loop": 100.0}, found)
     assert answer is sound
     assert len(lines) == 1
-    assert ("SLOWER" in lines[0]) is (now == 110.1)
+    assert ("SLOWER" in lines[0]) is (now == 105.1)
 
 
 def test_a_loop_without_a_baseline_is_not_let_through():
