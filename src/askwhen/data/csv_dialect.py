@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from .written_values import is_missing, is_number
+from .written_values import are_numbers, is_missing, is_number
 
 DELIMITERS = ",;\t|"
 _BYTES, _LINES = 1 << 16, 50
@@ -57,10 +57,11 @@ def has_names(rows: Sequence[Sequence[str]]) -> bool:
     if len(rows) < 2:
         return True
     first, *others = rows
-    below = [row for row in others if row != first]  # joined files repeat the line of names
-    if any(_is_value(name, [row[j] for row in below if j < len(row)]) for j, name in enumerate(first)):
+    columns = [[row[j] for row in others if j < len(row)] for j in range(len(first))]
+    repeated = others.count(first)  # joined files repeat the line of names
+    if any(_is_value(name, column, repeated) for name, column in zip(first, columns, strict=True)):
         return False
-    numbers = [j for j in range(len(first)) if _is_number_column([row[j] for row in others if j < len(row)])]
+    numbers = [j for j, column in enumerate(columns) if are_numbers(column)]
     if not numbers or not all(is_number(first[j]) for j in numbers):
         return True
     counted = [str(i) for i in range(len(numbers) + 1)]
@@ -70,11 +71,6 @@ def has_names(rows: Sequence[Sequence[str]]) -> bool:
     )  # a table without names, written by pandas
 
 
-def _is_value(name: str, below: Sequence[str]) -> bool:
-    """Whether what is in the first row is a text that is repeated below it."""
-    return not is_missing(name) and not is_number(name) and below.count(name) >= _REPEATS
-
-
-def _is_number_column(values: Sequence[str]) -> bool:
-    present = [value for value in values if not is_missing(value)]
-    return bool(present) and all(is_number(value) for value in present)
+def _is_value(name: str, below: Sequence[str], repeated: int) -> bool:
+    """Whether what is in the first row is a text that is repeated below it, besides whole rows that are."""
+    return not is_missing(name) and not is_number(name) and below.count(name) - repeated >= _REPEATS

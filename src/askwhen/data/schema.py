@@ -206,8 +206,8 @@ class Schema:
         vectors, words = self._of(VectorColumn), self._of(WordsColumn)
         if not vectors and not words:
             return dense
-        parts = [sp.csr_matrix(dense)] if dense.shape[1] else []
-        parts += [sp.csr_matrix(self._whole(column, table, place)) for column in vectors]
+        parts = [_sparse(dense)] if dense.shape[1] else []
+        parts += [_sparse(self._whole(column, table, place)) for column in vectors]
         parts += self._encoded(table, encode)
         if words:
             if self.missing == "refuse":
@@ -216,7 +216,7 @@ class Schema:
                     place.refuse_first(column.name, np.array([text is None for text in texts]))
             hashed = [column.words(table, self.places) for column in words]
             parts.append(sum(hashed[1:], hashed[0]))
-        return MixedRows.of(sp.hstack(parts, "csr"), self.kinds)
+        return MixedRows.of(parts[0] if len(parts) == 1 else sp.hstack(parts, "csr"), self.kinds)
 
     def _encoded(self, table: ColumnTable, encode: Encode | None) -> list[sp.csr_matrix]:
         """The vectors of all texts, a matrix for each column of texts; the texts of a row are encoded together."""
@@ -290,6 +290,15 @@ class Schema:
             place.refuse_first(column.name, gaps)
         found[gaps] = 0.0
         return found
+
+
+def _sparse(dense: np.ndarray) -> sp.csr_matrix:
+    """A dense matrix as a sparse one; scipy looks for zeros in ten times the time, even where there are none."""
+    n, d = dense.shape
+    if not dense.all() or dense.size > np.iinfo(np.int32).max:
+        return sp.csr_matrix(dense)
+    indices, starts = np.tile(np.arange(d, dtype=np.int32), n), np.arange(n + 1, dtype=np.int32) * np.int32(d)
+    return sp.csr_matrix((dense.ravel(), indices, starts), dense.shape)
 
 
 class _Place(NamedTuple):

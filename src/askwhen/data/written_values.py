@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 _ANY_CASE = ("na", "n/a", "nan", "-nan", "null", "none", "nat", "<na>")
@@ -32,6 +33,12 @@ def is_missing(text: str | None) -> bool:
 def is_number(text: str) -> bool:
     """Whether a text is a number that Python and other programs read alike."""
     return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def are_numbers(texts: Iterable[str]) -> bool:
+    """Whether there are numbers among texts, and besides them nothing but missing values."""
+    present = [text for text in map(str.strip, texts) if text not in MISSING]
+    return bool(present) and all(map(_NUMBER.fullmatch, present))
 
 
 def number_in(text: str | None) -> float:
