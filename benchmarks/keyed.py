@@ -1,8 +1,8 @@
 """Keyed streams: events per second and bytes per key, and what they cost for more keys and workers than there are here.
 
-``python benchmarks/keyed.py`` takes some minutes; parts may be named: loop, workers, keys, model. ``--full`` goes up to
-a million keys. Times are of the processor where one process works, since a disk that others use says little, and of the
-clock where several do.
+``python benchmarks/keyed.py`` takes some minutes; parts may be named: loop, kafka, feed, workers, keys, model.
+``--full`` goes up to a million keys. Times are of the processor where one process works, since a disk that others use
+says little, and of the clock where several do.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ from scipy.optimize import nnls
 import askwhen as aw
 from askwhen.keyed import local_processes, partition_of, seed_of
 from askwhen.keyed.decisions import read
-from askwhen.keyed.job import Job, open_store
+from askwhen.keyed.job import Job, claim_worker, open_store
 from askwhen.keyed.logs.folder import FolderLog
 from askwhen.keyed.sampler_spec import SamplerSpec
 from askwhen.keyed.stores.sqlite_store import SqliteKeyedStore
@@ -147,6 +148,102 @@ def loop(folder: Path, keys: int = 10_000, events: int = 150_000, trials: int = 
     for (name, batch), rate in rates.items():
         at_work[name, batch].close()
         print(f"| {name} | {batch:,} | {plain:,.0f} | {rate:,.0f} | {rate / plain:.2f} |", flush=True)
+
+
+BROKERS = """
+import sys
+from confluent_kafka import Producer
+client = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 3, "log_level": 0})
+print(",".join(f"{each.host}:{each.port}" for each in client.list_topics().brokers.values()), flush=True)
+sys.stdin.read()
+"""
+
+
+def kafka(folder: Path, keys: int = 2_000, events: int = 15_000, trials: int = 3) -> None:
+    """The worker of a partition with its log and decisions in Kafka, beside one with folders, on the same events.
+
+    The brokers are librdkafka's own, in a process of their own; a partition of theirs holds 5 MB. Both workers are
+    fresh, and each trial plays other partitions.
+    """
+    import confluent_kafka
+
+    command = [sys.executable, "-c", BROKERS]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as brokers:
+        assert brokers.stdout is not None
+        there = brokers.stdout.readline().strip()
+        writer = confluent_kafka.Producer({"bootstrap.servers": there, "compression.type": "zstd", "linger.ms": 100})
+        best: dict[str, list[float]] = {"folders": [0.0, 0.0], "kafka": [0.0, 0.0]}
+        for trial in range(trials + 1):  # the first one only compiles
+            log = folder / f"kafka-{trial}"
+            log.mkdir()
+            part = log_of(drawn(keys, events, "uniform", trial))
+            write_lines(log / "part-0.ndjson", part)
+            writer.list_topics(f"decisions-{trial}")
+            for line in (log / "part-0.ndjson").read_bytes().splitlines():
+                writer.produce(f"clicks-{trial}", line, partition=0)
+            assert writer.flush(60) == 0
+            addresses = {
+                "folders": (str(log), str(folder / f"out-{trial}"), "part-0"),
+                "kafka": (f"kafka://{there}/clicks-{trial}", f"kafka://{there}/decisions-{trial}", f"clicks-{trial}-0"),
+            }
+            for name, (source, out, partition) in addresses.items():
+                job = Job(source, str(folder / f"{name}-{trial}"), out, KIND.written(), 2 * keys, BATCH, False)
+                worker = claim_worker(job, partition)
+                started, clock, done = time.process_time(), time.monotonic(), 0
+                while step := worker.step():
+                    done += step
+                rates = done / (time.process_time() - started), done / (time.monotonic() - clock)
+                worker.close()
+                assert done == len(part), "the partition has lost some"
+                if trial:
+                    best[name] = [max(pair) for pair in zip(best[name], rates, strict=True)]
+        brokers.kill()
+    print("\nA partition with its log and decisions in Kafka, beside one with folders\n")
+    print("| log | events/s of the processor | of folders | events/s by the clock | of folders |")
+    print("|---|---:|---:|---:|---:|")
+    for name, (cpu, clock) in best.items():
+        shares = [f"{rate / most:.2f}" for rate, most in zip((cpu, clock), best["folders"], strict=True)]
+        print(f"| {name} | {cpu:,.0f} | {shares[0]} | {clock:,.0f} | {shares[1]} |")
+
+
+def feed(folder: Path, events: int = 20_000, trials: int = 3) -> None:
+    """A feed from a folder, with decisions to another one, beside a client that sends the same NDJSON and waits.
+
+    Both send to a service in a process of its own, each to a stream of its own, by the clock and in turns.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    command = [sys.executable, "-m", "askwhen", "serve", "--db", str(folder / "a.db"), "--port", url.rpartition(":")[2]]
+    X = np.random.default_rng(1).standard_normal((events, D)).round(3)
+    lines = [json.dumps({"x": x.tolist(), "id": str(number)}) for number, x in enumerate(X)]
+    (folder / "instances").mkdir()
+    (folder / "instances" / "a.ndjson").write_text("\n".join(lines) + "\n")
+    best = {"a client": 0.0, "a feed": 0.0}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as service:
+        client = aw.Client(url, retries=12)
+        for trial in range(trials + 1):  # the first one only compiles
+            for name in best:
+                stream = f"{name[2:]}{trial}"
+                settings = {"algorithm": "perceptron-ss", "letters": {"a": 0.3}, "raw": True}
+                client.create(stream, labels=["no", "yes"], seed=1, **settings)
+                started = time.monotonic()
+                if name == "a feed":
+                    stores = str(folder / f"fed-{trial}"), str(folder / f"decided-{trial}")
+                    aw.keyed.feed(str(folder / "instances"), f"{url}/streams/{stream}", stores[0], decisions=stores[1])
+                else:
+                    for first in range(0, events, 500):
+                        body = ("\n".join(lines[first : first + 500]) + "\n").encode()
+                        headers = {"Content-Type": "application/x-ndjson"}
+                        client.send("POST", f"/v1/streams/{stream}/instances", content=body, headers=headers)
+                if trial:
+                    best[name] = max(best[name], events / (time.monotonic() - started))
+        client.close()
+        service.terminate()
+    print("\nInstances to the service, from a client and from a feed\n")
+    print("| sent by | instances/s | of a client |\n|---|---:|---:|")
+    for name, rate in best.items():
+        print(f"| {name} | {rate:,.0f} | {rate / best['a client']:.2f} |")
 
 
 def workers(folder: Path, events: int = 200_000) -> None:
@@ -322,7 +419,14 @@ def model(found: dict[str, list[dict[str, float]]], workers: int = 1_000, keys: 
         print(f"| {name} | {skew} | {1 / one:,.0f} | {1 / (one * largest):,.0f} | {1 / slow:,.0f} | {size:.1f} |")
 
 
-PARTS: dict[str, Callable[..., Any]] = {"loop": loop, "workers": workers, "keys": keys, "model": model}
+PARTS: dict[str, Callable[..., Any]] = {
+    "loop": loop,
+    "kafka": kafka,
+    "feed": feed,
+    "workers": workers,
+    "keys": keys,
+    "model": model,
+}
 
 
 def main() -> None:
@@ -330,7 +434,7 @@ def main() -> None:
     most = 1_000_000 if "--full" in sys.argv else 100_000
     folder = Path(tempfile.mkdtemp(prefix="keyed-"))
     try:
-        for name in ("loop", "workers"):
+        for name in ("loop", "kafka", "feed", "workers"):
             if name in wanted:
                 PARTS[name](folder)
         if {"keys", "model"} & set(wanted):

@@ -23,7 +23,6 @@ import itertools
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -123,12 +122,12 @@ _MESSAGES = {
     NamedEventLine: msgspec.json.Decoder(_NamedKeyedByMessage),
 }
 _NO_LINE = EventLine("")
-_COLUMNS: Any = attrgetter(*EventLine.__struct_fields__)
 
 
 def parse_lines(content: bytes, spec: SamplerSpec | None) -> EventBatch:
     """The events of whole lines of NDJSON; each line is one event or one refusal."""
-    return parse_texts([text for text in content.split(b"\n") if text.strip()], spec)
+    texts: list[bytes] = list(filter(bytes.strip, content.split(b"\n")))
+    return parse_texts(texts, spec)
 
 
 def parse_texts(
@@ -197,8 +196,13 @@ def _hint_at(name: str, text: bytes | None) -> str:
 
 def to_batch(lines: list[EventLine], spec: SamplerSpec, wrong: dict[int, str] | None = None) -> EventBatch:
     """Events as columns; ``wrong`` has the reasons of those that cannot be read, by their number."""
-    columns = map(list, zip(*map(_COLUMNS, lines), strict=True)) if lines else ([] for _ in EventLine.__struct_fields__)
-    keys, instances, rounds, labels, forgets, times, ids, said = columns
+    keys, instances = [line.key for line in lines], [line.x for line in lines]
+    rounds, labels, forgets = (
+        [line.round for line in lines],
+        [line.label for line in lines],
+        [line.forget for line in lines],
+    )
+    times, ids, said = [line.time for line in lines], [line.id for line in lines], [line.advice for line in lines]
     if spec.schema is not None:
         batch = EventBatch(keys, named_rows(instances, spec.schema), rounds, labels, times, ids, instances)
     else:
