@@ -1,6 +1,6 @@
 """Compiled steps in a wheel for one Python and platform, so that a first use after ``pip install`` compiles nothing.
 
-python carrying.py FOLDER        what a wheel carries is compiled, in the environment of a Python that has askwhen
+python carrying.py WHEEL       in an environment that has this wheel: makes that for its platform, and prints its name
 """
 
 import base64
@@ -102,4 +102,7 @@ def _line(item):
 
 
 if __name__ == "__main__":
-    compiled(pathlib.Path(sys.argv[1]).absolute())
+    with tempfile.TemporaryDirectory() as name:
+        steps = pathlib.Path(name) / "steps"
+        compiled(steps)
+        print(carrying(pathlib.Path(sys.argv[1]), steps, tag()))

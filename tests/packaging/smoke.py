@@ -116,6 +116,18 @@ def keyed():
     assert aw.keyed.run("events", "store", sampler(), out="decisions").counts.answers == 1
 
 
+def kafka():
+    import confluent_kafka
+
+    assert confluent_kafka.Producer({"bootstrap.servers": "127.0.0.1:9"})
+
+
+def nats():
+    from nats.aio.client import Client
+
+    assert not Client().is_connected
+
+
 def cluster():
     import ray
 
@@ -123,7 +135,9 @@ def cluster():
 
 
 def main():
-    parts = {each.__name__: each for each in (bare, sklearn, data, river, text, service, otel, keyed, cluster)}
+    parts = {
+        each.__name__: each for each in (bare, sklearn, data, river, text, service, otel, keyed, kafka, nats, cluster)
+    }
     several = {
         "all": ["sklearn", "data", "river", "text", "service", "otel", "keyed"],
         "benchmarks": ["sklearn", "data"],
