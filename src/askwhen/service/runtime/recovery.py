@@ -111,7 +111,7 @@ def last_summary(fact: Created, reader: Reader) -> tuple[StreamSummary, int]:
 
 
 def _restored(stream: ServiceStream, reader: Reader, warn: Warn) -> Snapshot | None:
-    """Restore the newest snapshot that can be read, and return it; without one, the stream begins anew."""
+    """Restore the newest snapshot that can be read, and return it; without one, the stream begins empty."""
     before = ALL
     while (snapshot := reader.snapshot(stream.number, before)) is not None:
         try:
