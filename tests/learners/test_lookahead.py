@@ -64,7 +64,7 @@ def test_numbers_and_kinds_have_the_bits_of_live_rounds():
 def test_a_restart_discards_what_was_computed():
     X, y = stream(6)
     y = np.where(np.arange(len(y)) < 120, y, -y)
-    parts = aw.Mixture(), aw.FixedRate(0.3), TooManyMistakes(most=8, window=20), aw.Prepare()
+    parts = aw.Mixture(), aw.FixedRate(0.15), TooManyMistakes(most=4, window=8), aw.Prepare()
     trace = aw.Sampler(*parts, seed=4).run(X, y)
     np.testing.assert_array_equal(trace.margin, live(aw.Sampler(*parts, seed=4), X, y))
     assert len(trace.switches) > 0
