@@ -28,6 +28,7 @@ if "TMPDIR" not in os.environ and _has_room(MEMORY):
     os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
 
 collect_ignore = ["docs/conf.py", "docs/examples"]  # settings of the site, and what the gallery writes there
+collect_ignore += ["tests/preloaded.py"]  # it does something when it is imported
 
 FIRST = ["tests/adapters", "tests/workflows", "tests/data", "tests/report"]
 QUIETLY = [
