@@ -1,6 +1,8 @@
 """Gold questions: mixed in at random, like all others to people, and counted for nobody but them."""
 
+import json
 import random
+import re
 from collections import Counter
 
 import pytest
@@ -416,6 +418,9 @@ def test_counts_that_annotators_can_see_move_alike_for_gold_and_other_questions(
             assert len(moved[True]) > 2
             assert {str(each) for each in moved[True]} == {str(each) for each in moved[False]}
             assert all(moved[True][0][2])
+            page = await http.get("/label/mails", headers=who["annotator"])
+            inside = re.search(r'<script[^>]*id="known"[^>]*>(.*?)</script>', page.text, re.DOTALL)
+            assert json.loads(inside[1])["stream"]["told"] == 12
             of_reviewer = await get("", "reviewer")
             assert (of_reviewer["asked"], of_reviewer["rounds"], of_reviewer["told"]) == (20, 20, len(moved[False]))
             reply = await http.get("/v1/streams/mails/report?confidence=0.9", headers=who["annotator"])

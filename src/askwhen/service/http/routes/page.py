@@ -106,11 +106,11 @@ async def _known(request: AnyRequest, name: str | None) -> tuple[dict[str, Any],
         known["session"] = await sign_in.session(request)
         if name is None:
             return known, []
-        stream, _ = auth.stream(request, name)
+        stream, holder = auth.stream(request, name)
         await auth.coordinator.commits.settled()
     except AskwhenError:
         return known, []
-    known["stream"] = streams.facts(stream)
+    known["stream"] = streams.facts(stream, with_gold=not holder.has("reviewer", "producer"))
     return known, [place for place in stream.settings.view.media if source_of(place)]
 
 
