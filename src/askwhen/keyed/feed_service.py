@@ -21,8 +21,9 @@ from .errors import StoreError
 from .service_questions import stream_address
 
 _TIMEOUT, _RETRIES, _PAUSE = 30.0, 8, 0.2
-_QUIET = 0.5
-"""Seconds without an event after which the service is assumed to have no more."""
+_QUIET, _LAST_QUIET, _LONGEST = 0.5, 3.0, 2.0
+"""Seconds without an event after which the service is assumed to have no more, for now and for good, and seconds after
+which the events that have come are passed on."""
 _AT_ONCE, _MOST_BYTES = 500, 1 << 20
 """Instances in a request, and their bytes, at most."""
 _REFUSED = (400, 413, 422)
@@ -85,7 +86,8 @@ class FedStream:
         """At most so many events after a number: their numbers, kinds and facts."""
         found: list[tuple[int, str, dict[str, Any]]] = []
         number, kind = 0, ""
-        request = self._calls.events(after, kinds, timeout=_QUIET)
+        request = self._calls.events(after, kinds, timeout=_QUIET if self._patient else _LAST_QUIET)
+        began = time.monotonic()
         try:
             with _service_errors(), self._transport.streamed(request) as response:
                 for line in response.iter_lines():
@@ -95,7 +97,7 @@ class FedStream:
                         kind = line[7:]
                     elif line.startswith("data: "):
                         found.append((number, kind, msgspec.json.decode(line[6:])))
-                        if len(found) >= most:
+                        if len(found) >= most or time.monotonic() - began > _LONGEST:
                             break
         except StoreError as error:
             cause = error.__cause__.__cause__ if error.__cause__ is not None else None
