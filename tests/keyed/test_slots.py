@@ -56,6 +56,22 @@ def test_a_slot_that_other_keys_had_holds_nothing_of_theirs():
     assert longest < 8000, "bytes of a key after 300 rounds, without its open questions"
 
 
+def test_an_answer_is_learnt_with_the_instance_of_its_own_key():
+    kind = SamplerSpec.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=7), 20, False)
+    pool, alone, x = SamplerPool(kind, 20), kind.make(seed_of(7, "a")), np.random.default_rng(0).standard_normal(20)
+    held = pool.new("a")
+    ask, expected = held.engine.ask(x), alone.ask(x)
+    stored = pool.serialize_and_free(held)
+    other = pool.new("b")
+    assert other.engine.ask(-2 * x).round == ask.round
+    pool.free(other)
+    restored = pool.restore("a", stored)
+    assert restored is other
+    restored.sampler.tell(ask.round, 1)
+    alone.tell(expected, 1)
+    assert fingerprint(alone) == fingerprint(restored.sampler)
+
+
 def test_bytes_that_were_cut_off_or_are_of_another_kind_are_refused():
     slots, x = SamplerPool(perceptrons(), 20), np.ones(20)
     held = slots.new("a")

@@ -178,6 +178,7 @@ class SamplerPool:
         engine, seed = held.engine, self._spec.seed
         engine.round, engine.questions, engine.updates, engine.volunteered = counts
         engine.switches, engine.pending = [], {}
+        engine.session.held = -1  # the instance that is still there is of another key
         engine.draws.resume(held.generators, engine.round, lambda: seed_of(seed, key))
 
     def _reopen(self, engine: Engine, stored: bytes, at: int) -> int:
