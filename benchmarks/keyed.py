@@ -32,6 +32,7 @@ from askwhen.keyed.decisions import read
 from askwhen.keyed.job import Job, claim_worker, open_store
 from askwhen.keyed.logs.folder import FolderLog
 from askwhen.keyed.sampler_spec import SamplerSpec
+from askwhen.keyed.stores.records import Counts
 from askwhen.keyed.stores.sqlite_store import SqliteKeyedStore
 from askwhen.keyed.worker import PartitionWorker
 
@@ -307,8 +308,13 @@ def _note(moments: list[tuple[float, int]], done: int, _last: str) -> None:
 class Answers:
     """An output log whose questions are answered in the next piece of the input."""
 
+    keeps_refused = False
+
     def __init__(self) -> None:
         self.waiting: list[Event] = []
+
+    def begin(self, _partition: str, _counts: Counts, _waiting: int) -> None:
+        """Nothing is waiting: the stores are new."""
 
     def publish(self, _partition: str, _first: int, body: bytes) -> None:
         """Answer at random, since speed does not depend on it."""
@@ -379,7 +385,7 @@ def keys(folder: Path, most: int = 100_000, events: int = 200_000) -> dict[str, 
     print("|---|---:|---|---:|---:|---:|---:|---:|---:|")
     settings = [("uniform", 10_000), ("zipf", 10_000), ("uniform", 1_000), ("zipf", 1_000)]
     for name, number in itertools.product(KINDS, (1_000, 10_000, 100_000, 1_000_000)):
-        if number > (most if name == "perceptron" else most // 10):  # a million of the default take 45 GB
+        if number > (most if name == "perceptron" else most // 10):  # a million of the default take long
             continue
         for skew, cache in settings if name == "perceptron" and number < 1_000_000 else settings[:2]:
             each = measured(folder, name, number, skew, cache, events if name == "perceptron" else events // 4)
