@@ -9,6 +9,7 @@ from askwhen.keyed.delta_codec import decode_delta, encode_delta, reset_changed
 from askwhen.keyed.sampler_pool import SamplerPool
 from askwhen.keyed.sampler_spec import SamplerSpec
 from askwhen.keyed.seeds import partition_of, seed_of
+from askwhen.linalg.rows import SparseRow
 from tests.keyed.reference import fingerprint
 
 
@@ -81,6 +82,38 @@ def test_bytes_that_were_cut_off_or_are_of_another_kind_are_refused():
         with pytest.raises(SnapshotError, match="the stored sampler of key 'a' cannot be read"):
             slots.restore("a", wrong)
         assert fingerprint(slots.new("b").sampler) == fingerprint(SamplerPool(perceptrons(), 20).new("b").sampler)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_long_states_are_compressed_and_come_back_bit_for_bit(monkeypatch, sparse):
+    pool = SamplerPool(SamplerSpec.of(aw.Sampler(seed=7), 20, sparse), 20)
+    rng, held = np.random.default_rng(0), pool.new("a")
+    for number in range(6):
+        x = rng.standard_normal(20)
+        ask = held.engine.ask(SparseRow(x, np.arange(20, dtype=np.uint32), 0, 20) if sparse else x)
+        if ask.query and number % 3:
+            held.sampler.tell(ask.round, 1 if x[0] > 0 else -1)
+    compressed, expected = pool.serialize(held), fingerprint(held.sampler)
+    with monkeypatch.context() as patch:
+        patch.setattr("askwhen.keyed.sampler_pool.SHORTEST", 1 << 30)
+        plain = pool.serialize(held)
+    assert len(compressed) < len(plain)
+    for stored in (compressed, plain):  # a store of version 1 has plain words only
+        restored = pool.restore("a", stored)
+        assert fingerprint(restored.sampler) == expected
+        assert pool.serialize(restored) == compressed
+        pool.free(restored)
+    for wrong in (compressed[:-8], compressed[:-1], compressed + b"\0", plain[:1] + compressed[1:], b"Z" + plain[1:]):
+        with pytest.raises(SnapshotError, match="the stored sampler of key 'a' cannot be read"):
+            pool.restore("a", wrong)
+
+
+def test_experts_that_learnt_the_same_are_stored_about_once():
+    pool = SamplerPool(SamplerSpec.of(aw.Sampler(seed=7), 20, True), 20)
+    held, x = pool.new("a"), np.random.default_rng(3).standard_normal(20)
+    ask = held.engine.ask(SparseRow(x, np.arange(20, dtype=np.uint32), 0, 20))
+    held.sampler.tell(ask.round, 1)
+    assert len(pool.serialize(held)) < 9000
 
 
 def test_seeds_and_partitions_follow_from_the_key_alone():

@@ -14,11 +14,11 @@ from askwhen.keyed.stores.sqlite_store import SqliteKeyedStore
 from tests.keyed.golden import FOLDER, KINDS, log_of, play
 from tests.keyed.test_worker import decided, states
 
-LATER = "the store has version 99, of a later askwhen; this one knows versions up to 1"
+LATER = "the store has version 99, of a later askwhen; this one knows versions up to 2"
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("version", [1])
+@pytest.mark.parametrize("version", [1, 2])
 def test_a_golden_store_is_gone_on_with(tmp_path, version, name):
     with tarfile.open(FOLDER / f"keyed-{version}.tar.gz") as archive:
         archive.extractall(tmp_path, filter="data")
@@ -58,7 +58,7 @@ def test_a_database_of_a_later_version_is_refused(tmp_path, database):
     log_of(tmp_path / "log", "perceptron")
     play(tmp_path / "log", database, "perceptron")
     with psycopg.connect(database) as connection:
-        connection.execute("insert into keyed_versions select n, now() from generate_series(2, 99) n")
+        connection.execute("insert into keyed_versions select n, now() from generate_series(3, 99) n")
     with pytest.raises(StoreError, match=LATER):
         play(tmp_path / "log", database, "perceptron")
     with pytest.raises(StoreError, match=LATER):

@@ -2,8 +2,8 @@
 
 Making a sampler costs a hundred times as much as a round. All keys have samplers of one kind, so a slot is made once:
 a sampler with the arrays of all its states in one block of memory. The state of a key's sampler is the words of that
-block, the counts and the open questions. The random generators need no words: every round draws once, so their first
-state and the number of rounds determine the next draw.
+block, the counts and the open questions; many words are compressed. The random generators need no words: every round
+draws once, so their first state and the number of rounds determine the next draw.
 
 A sampler that does not fit a slot, because its arrays have grown or it has classes, costs or advisers, is stored as a
 snapshot.
@@ -31,10 +31,13 @@ from .delta_codec import decode_delta, encode_delta, reset_changed
 from .errors import REPAIR
 from .sampler_spec import SamplerSpec
 from .seeds import seed_of
+from .word_compression import SHORTEST, compress_words, decompress_words
 
-_SNAPSHOT, _SLOT = b"S", b"W"
+_SNAPSHOT, _SLOT, _COMPRESSED = b"S", b"W", b"Z"
 _HEADER = struct.Struct("<1s4q64sIII")
 _QUESTION = struct.Struct("<qqbddddI")
+_DAMAGES = (struct.error, zlib.error, OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError)
+"""What reading damaged bytes may raise; OSError comes from compressed words."""
 
 
 class PooledSampler:
@@ -106,7 +109,7 @@ class SamplerPool:
                 engine.begin("keyed", "x", self._d, self._spec.sparse)
                 return PooledSampler(Sampler.of(engine))
             return self._fill_slot(key, stored)
-        except (struct.error, zlib.error, ValueError, LookupError, TypeError, ArithmeticError, MemoryError) as error:
+        except _DAMAGES as error:
             why = error.sentence if isinstance(error, SnapshotError) else str(error)
             raise SnapshotError(
                 f"the stored sampler of key {key!r} cannot be read ({why.rstrip('.')}): {REPAIR}.", owner="keyed"
@@ -121,12 +124,13 @@ class SamplerPool:
         n = self._delta_length = self._encode(slot.words[:changed], self._fresh_words[:changed], self._delta)
         counts = (engine.round, engine.questions, engine.updates, engine.volunteered)
         pending, switches = engine.pending, engine.switches
-        parts = [_HEADER.pack(_SLOT, *counts, held.generators, len(switches), len(pending), n)]
+        tag = _SLOT if n < SHORTEST else _COMPRESSED
+        parts = [_HEADER.pack(tag, *counts, held.generators, len(switches), len(pending), n)]
         if switches:
             parts.append(np.array(switches, "<i8").tobytes())
         for ask, x, marks in pending.values():
             parts += _packed_question(ask, x, marks)
-        parts.append(self._delta[:n].tobytes())
+        parts.append(self._delta[:n].tobytes() if tag == _SLOT else compress_words(self._delta[:n]))
         return b"".join(parts)
 
     def serialize_and_free(self, held: PooledSampler) -> bytes:
@@ -157,7 +161,7 @@ class SamplerPool:
     def _fill_slot(self, key: str, stored: bytes) -> PooledSampler:
         """Load a stored state into a slot."""
         tag, *counts, generators, switches, questions, n = _HEADER.unpack_from(stored)
-        if tag != _SLOT or not self._uses_slots:
+        if not is_slot_state(tag) or not self._uses_slots or n > len(self._delta):
             raise SnapshotError("it is of another kind.", owner="keyed")
         held, at = self._take_slot(), _HEADER.size
         held.generators = generators
@@ -167,8 +171,9 @@ class SamplerPool:
             at += 8 * switches
         for _ in range(questions):
             at = self._reopen(held.engine, stored, at)
-        words = np.frombuffer(stored, np.int64, n, at)
-        if at + 8 * n != len(stored) or not self._decode(words, self._fresh_words, _words(held)):
+        is_whole = tag == _COMPRESSED or at + 8 * n == len(stored)
+        words = np.frombuffer(stored, np.int64, n, at) if tag == _SLOT else decompress_words(memoryview(stored)[at:], n)
+        if not is_whole or not self._decode(words, self._fresh_words, _words(held)):
             raise SnapshotError("it is cut off or altered.", owner="keyed")
         _packed(held).restore_derived()
         return held
@@ -198,7 +203,7 @@ class SamplerPool:
 
 def is_slot_state(stored: bytes) -> bool:
     """Whether bytes are the state of a slot, and not a snapshot."""
-    return stored[:1] == _SLOT
+    return stored[:1] in (_SLOT, _COMPRESSED)
 
 
 def _packed(held: PooledSampler) -> PackedStates:

@@ -32,6 +32,7 @@ create table if not exists keyed_decisions (
 );
 create table if not exists keyed_numbers (name text primary key, number bigint not null);
 """,
+    "-- no table changes: long states of samplers may be compressed",
 )
 
 

@@ -35,6 +35,7 @@ create table if not exists partition (
 create table if not exists samplers (key text primary key, state blob not null) strict, without rowid;
 create table if not exists decisions (first integer primary key, body blob not null) strict;
 """,
+    "-- no table changes: long states of samplers may be compressed",
 )
 
 
