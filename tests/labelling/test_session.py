@@ -275,3 +275,19 @@ def test_what_was_interrupted_half_way_is_not_saved_and_is_made_again(tmp_path, 
     question = again.next()
     assert [answer.label for answer in again._answers.given] == ["ham", "spam", "ham", "spam"]
     assert content(again.sampler, tmp_path) == content(straight(again._answers.given, question.row + 1), tmp_path)
+
+
+def test_the_reading_of_rows_ends_with_the_session(tmp_path):
+    ended = []
+
+    def reading(skip, passed):
+        try:
+            yield from rows(skip, passed)
+        finally:
+            ended.append(skip)
+
+    loop = opened(tmp_path / "a.csv", read=reading)
+    loop.next()
+    assert ended == []
+    loop.close()
+    assert ended == [0]

@@ -90,6 +90,7 @@ class Labelling:
         self._classes = classes
         self._undoable: deque[tuple[SamplerLike, ShownInstance]] = deque(maxlen=_UNDOABLE)
         self._past: deque[tuple[int, Any, dict[str, Any]]] = deque()
+        self._records: Iterator[tuple[Any, dict[str, Any]]] = iter(())
         self._model = model
         self._settings = repr((classes, _without_length(fresh.parts), fresh.seed)).replace(", length=None", "")
         if content is not None:
@@ -152,7 +153,9 @@ class Labelling:
         self._known = {answer.row: answer for answer in self._answers.given}
         self._labels: dict[str, tuple[int, str]] = {}
         first = min([sampler.round, *(ask.round for ask in sampler.pending)])
-        numbered = enumerate(self._rows(first, self._pass), first)
+        self._stop_reading()
+        self._records = self._rows(first, self._pass)
+        numbered = enumerate(self._records, first)
         self._ahead: Iterator[tuple[int, Any, dict[str, Any]]] = ((row, x, record) for row, (x, record) in numbered)
         self._again: deque[tuple[int, Any, dict[str, Any]]] = deque()
 
@@ -269,9 +272,18 @@ class Labelling:
         while self._past and self._past[0][0] <= first:
             self._past.popleft()
 
+    def _stop_reading(self) -> None:
+        """End the reading of rows now, and not when the garbage is collected: it stores the vectors of texts."""
+        end = getattr(self._records, "close", None)
+        if end is not None:
+            end()
+
     def close(self) -> None:
-        """Release the store of the answers."""
-        self._answers.close()
+        """End the reading, and release the store of the answers."""
+        try:
+            self._stop_reading()
+        finally:
+            self._answers.close()
 
     def counts(self) -> dict[str, int]:
         """Number of answers with each label, and of skipped ones."""
