@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import askwhen as aw
 from askwhen.data import files
 from askwhen.data.csv_layout import row_end
+from askwhen.data.formats import csv as csv_format
 
 arrow = pytest.importorskip("pyarrow")
 
@@ -94,3 +95,20 @@ def test_a_value_that_is_no_number_is_named_by_its_own_column_behind_one_that_is
     (tmp_path / "b.csv").write_text("id,tenure,size,label\nkey-1,abc,2.5,1\nkey-2,1.5,2.5,0\n")
     with pytest.raises(aw.InputError, match="column 'tenure' of .* holds 'abc' in instance 0"):
         aw.data.read(tmp_path / "b.csv", schema=schema).load()
+
+
+def test_the_columns_of_a_file_are_found_once_in_each_reading(tmp_path, monkeypatch):
+    made, layout = [], csv_format.CsvLayout
+    monkeypatch.setattr(csv_format, "CsvLayout", lambda *facts: made.append(facts) or layout(*facts))
+    rows = [f"{i}.5,{i % 3},{i % 2}\n" for i in range(40)]
+    (tmp_path / "t.csv").write_text("a,b,label\n" + "".join(rows))
+    stream = aw.data.read("t.csv")
+    X, y = stream.load()
+    assert len(made) == 1
+    again, labels = stream.load()
+    assert len(made) == 2
+    np.testing.assert_array_equal(again, X)
+    np.testing.assert_array_equal(labels, y)
+    other = aw.data.read("t.csv")
+    assert other.schema == stream.schema
+    assert len(made) == 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class Instances:
         What each column is, where that is known; otherwise it is found from the first table.
     told : collection of str
         The columns of whose odd values a decision has said, so that no warning repeats it.
+    completed : callable, optional
+        Receives a schema that was found in the first table, and returns what the whole file makes of it.
 
     Attributes
     ----------
@@ -40,7 +42,12 @@ class Instances:
     """
 
     def __init__(
-        self, columns: ColumnChoices, path: Any, schema: Schema | None = None, told: Collection[str] = ()
+        self,
+        columns: ColumnChoices,
+        path: Any,
+        schema: Schema | None = None,
+        told: Collection[str] = (),
+        completed: Callable[[Schema], Schema] | None = None,
     ) -> None:
         self.columns, self.path, self.schema = columns, path, schema
         self._features: Schema | NamedFeatures | None = schema if columns.names is None else NamedFeatures(columns)
@@ -51,6 +58,7 @@ class Instances:
         self._cache: VectorCache | None = None
         self._has_skipped = False
         self._told: set[str] = {*told}
+        self._completed = completed
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -84,7 +92,8 @@ class Instances:
         if self.columns.labelled and self.columns.label is None and self.schema is not None:
             self.columns = self.columns._replace(label=self.schema.label)
         if self._features is None:
-            self._features = self.schema = infer(table, self.columns, self.path)
+            found = infer(table, self.columns, self.path)
+            self._features = self.schema = found if self._completed is None else self._completed(found)
             self._told |= self.schema.told
         else:
             self.columns.check(table.known, self.path)

@@ -79,9 +79,6 @@ class Stream:
             with closing(FORMATS[self.format].chunks(request)) as chunks:
                 next(chunks, None)
             self._found(request)
-            if self._schema is not None:
-                self._schema = of_whole_file(self._schema, FORMATS[self.format], request)
-                self._told = self._schema.told
         return self._schema
 
     @property
@@ -110,14 +107,22 @@ class Stream:
     def _request(self, report: Report | None) -> ReadRequest:
         facts = (self.columns, self.zero_based, self.several, self.rows, self.n_features, self.n_labels)
         has_tables = FORMATS[self.format].tables is not None
-        instances = Instances(self.columns, self.path, self._schema, self._told) if has_tables else None
         how = (self.delimiter, self.encoding, report, self.target == "class")
-        return ReadRequest(self.path, *facts, *how, instances)
+        request = ReadRequest(self.path, *facts, *how)
+        if not has_tables:
+            return request
+
+        def completed(schema: Schema) -> Schema:
+            if not is_piped(self.path):  # which is read only once
+                schema = of_whole_file(schema, FORMATS[self.format], request._replace(report=None))
+                self._told = schema.told
+            return schema
+
+        return request._replace(instances=Instances(self.columns, self.path, self._schema, self._told, completed))
 
     def _chunks(self, report: Report | None) -> Generator[tuple[Any, ...]]:
         before, found_positive, seen, spellings = 0, self.positive is None, set[str](), Spellings()
         held: tuple[Any, ...] | None = None
-        _ = self.schema  # which the whole file decides, where it can be read twice
         request = self._request(report)
         with closing(FORMATS[self.format].chunks(request)) as chunks:
             for X, y, times, _ in chunks:
@@ -207,7 +212,7 @@ class Stream:
                 X.resize(X.shape[0], d)
             X = _of_kinds(sp.vstack(Xs, "csr"), self._schema)[:rows]
         else:
-            X = np.concatenate(Xs)[:rows]
+            X = (np.concatenate(Xs) if len(Xs) > 1 else Xs[0])[:rows]
         y, *times = (None if other[0] is None else _joined(other)[:rows] for other in others)
         if self.positive is not None and y is not None and not (y > 0).any():
             raise self._without_positive(f"none of the first {len(y):,} instances of {self.path}")

@@ -19,6 +19,7 @@ from ..csv_dialect import delimiter_of, first_rows, has_names
 from ..csv_layout import HEAD, QUOTE, CsvLayout, row_end
 from ..files import blocks_of, is_piped, needs, open_bytes, parsed_in_order
 from ..format import Format
+from ..lines import NEWLINE
 from ..read_request import Chunk, ReadRequest, chunks_of_tables
 from ..tables import ArrowTable
 
@@ -48,9 +49,9 @@ def _tables_of(request: ReadRequest, delimiter: str, rows: Generator[memoryview]
         if first is None:
             return
         layout = CsvLayout(first, delimiter, request)
-        parts = _numbered(first, rows)
+        parts, ahead = _numbered(first, rows), not (piped or request.settles_only)
         try:
-            with closing(parsed_in_order(layout.parse, parts, wait=not piped)) as found:
+            with closing(parsed_in_order(layout.parse, parts, wait=ahead)) as found:
                 for table in found:
                     for batch in table.to_batches():
                         yield ArrowTable(batch, path, known=layout.known)
@@ -86,12 +87,12 @@ def _rows_of(path: Any, delimiter: int, blocks: Generator[memoryview]) -> Genera
 
 def _first(rows: Generator[memoryview], size: int) -> memoryview | None:
     """At least ``size`` bytes, and at least the line of names and one row; None if the file is empty."""
-    found = bytearray()
+    found = memoryview(b"")
     for block in rows:
-        found += block
-        if len(found) >= size and found.count(b"\n") >= 2:
+        found = memoryview(bytearray(found) + block) if found else block
+        if len(found) >= size and np.count_nonzero(np.frombuffer(found, np.uint8) == NEWLINE) >= 2:
             break
-    return memoryview(found) if found else None
+    return found if found else None
 
 
 def _numbered(first: memoryview, rows: Generator[memoryview]) -> Generator[tuple[bool, memoryview]]:
