@@ -12,6 +12,7 @@ from ..compiled.steps import entry
 from ..errors import InputError, InputWarning, argument
 from .column_choices import ColumnChoices
 from .csv_dialect import DELIMITERS, first_rows, has_names
+from .csv_head import HeadTable
 from .files import listed, not_decoded, one_sentence
 from .lines import NEWLINE
 from .read_request import ReadRequest
@@ -60,6 +61,14 @@ def _check_between(names: list[str], delimiter: str, columns: ColumnChoices, pat
         )
 
 
+def _one_batch(table: Any) -> Any:
+    """A table as one batch, also where it has no rows."""
+    import pyarrow as arrow
+
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else arrow.RecordBatch.from_pylist([], table.schema)
+
+
 class CsvLayout:
     """The names and types of the columns of a table of text, found from its first rows."""
 
@@ -71,7 +80,8 @@ class CsvLayout:
         self._parsing = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         head = self._head(first, delimiter)
         self._names, self._has_names = self._column_names(bytes(head), delimiter, columns)
-        schema = self._looked_at(head, None).schema
+        parsed = self._looked_at(head, None)
+        schema = parsed.schema
         names: list[str] = schema.names
         self.known = [name for name in names if name.strip() or columns.names_it(name)]
         _check_between(self.known, delimiter, columns, self._path)
@@ -80,7 +90,7 @@ class CsvLayout:
             kinds = dict.fromkeys((*columns.text, *columns.categories, *columns.written), "string")
             self._used = [name for name in self.known if name not in columns.drop]
         else:
-            self._instances.settle(self._as_texts(head))
+            self._instances.settle(self._as_texts(head, parsed))
             kinds = dict.fromkeys(self._instances.texts_in(self.known), "string")
             kinds |= dict.fromkeys(self._instances.numbers, "float64")
             self._used = self._instances.used_in(self.known)
@@ -133,14 +143,17 @@ class CsvLayout:
         except arrow.ArrowException as error:
             raise InputError(f"cannot read {self._path}: {one_sentence(error)}.", owner="read") from error
 
-    def _as_texts(self, head: memoryview) -> ArrowTable:
-        """The first rows, with every value as it is written."""
+    def _as_texts(self, head: memoryview, parsed: Any) -> ArrowTable:
+        """The first rows, with every value as it is written, where names tell columns apart."""
         import pyarrow as arrow
 
-        twice = len({*self.known}) < len(self.known)
-        found = self._looked_at(head, None if twice else dict.fromkeys(self.known, arrow.string()))
-        batches = found.combine_chunks().to_batches() or [arrow.RecordBatch.from_pylist([], found.schema)]
-        return ArrowTable(batches[0], self._path, known=self.known)
+        def as_written(names: list[str]) -> Any:
+            return _one_batch(self._looked_at(head, dict.fromkeys(names, arrow.string())))
+
+        batch = _one_batch(parsed)
+        if not self.known or len({*self.known}) < len(self.known):
+            return ArrowTable(batch, self._path, known=self.known)
+        return HeadTable(batch, as_written, self._path, self.known)
 
     def _warn_of_unnamed(self, schema: Any) -> None:
         """Warn of all columns without a name, if the first rows of one of them are not empty."""
