@@ -16,6 +16,9 @@ from .written_values import is_missing
 _FEWEST, _RECURRING = 200, 5
 """With fewer rows, or rows for each label, a column may agree with the labels by chance."""
 
+_START = 20
+"""For each label, so many of the first rows are looked at before all are compared."""
+
 _SHOWN = 3
 
 
@@ -26,7 +29,9 @@ def warn_of_copies(what: Any, table: ColumnTable, columns: Iterable[Column], lab
     if k < 2 or n < max(_FEWEST, _RECURRING * k):
         return
     kinds = (NumberColumn, FlagColumn, CategoryColumn, NamesColumn)
-    names = [column.name for column in columns if isinstance(column, kinds) and column.needed == (column.name,)]
+    asked = [column for column in columns if isinstance(column, kinds) and column.needed == (column.name,)]
+    start = table.head(_START * (k + 1))
+    names = [each.name for each in asked if not (isinstance(each, NumberColumn) and _has_more(start, each.name, k))]
     found = [name for name in names if _agrees(table, name, index, k)]
     if found:
         some = " and ".join(f"column {name!r}" for name in found[:_SHOWN])
@@ -36,6 +41,12 @@ def warn_of_copies(what: Any, table: ColumnTable, columns: Iterable[Column], lab
             InputWarning,
             stacklevel=4,
         )
+
+
+def _has_more(start: ColumnTable, name: str, k: int) -> bool:
+    """Whether the first rows of a column have more than k numbers, so that it need not be compared with k labels."""
+    found = start.plain_numbers(name)
+    return found is not None and len(np.unique(found[0][np.isfinite(found[0])])) > k
 
 
 def _agrees(table: ColumnTable, name: str, index: np.ndarray, k: int) -> bool:
