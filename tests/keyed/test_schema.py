@@ -130,7 +130,7 @@ def test_people_are_shown_the_named_values(tmp_path):
             self.events, self.spec = b"".join(json.dumps(each).encode() + b"\n" for each in events), spec
 
         def read(self, position, most):
-            return parse_lines(b"" if position else self.events, self.spec), "end"
+            return parse_lines([] if position else self.events.split(b"\n"), self.spec), "end"
 
     spec, rows = SamplerSpec.of(new_sampler(), None, False), rows_of(3)
     store = open_store(str(tmp_path / "store")).claim("one", spec.written())

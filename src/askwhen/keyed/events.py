@@ -124,9 +124,9 @@ _MESSAGES = {
 _NO_LINE = EventLine("")
 
 
-def parse_lines(content: bytes, spec: SamplerSpec | None) -> EventBatch:
-    """The events of whole lines of NDJSON; each line is one event or one refusal."""
-    texts: list[bytes] = list(filter(bytes.strip, content.split(b"\n")))
+def parse_lines(lines: list[bytes], spec: SamplerSpec | None) -> EventBatch:
+    """The events of lines of NDJSON; each line is one event or one refusal, unless it is empty."""
+    texts: list[bytes] = list(filter(bytes.strip, lines))
     return parse_texts(texts, spec)
 
 

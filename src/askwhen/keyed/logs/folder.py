@@ -187,13 +187,14 @@ class FolderReader:
                     break
                 size = min(2 * size, LONGEST_EVENT + 1)  # one line is longer than all that was read
         content = _before_too_long(file, at, content, content if is_all and not is_last else content[:end])
-        if content.count(b"\n") > most:
-            content = content[: len(content) - len(content.split(b"\n", most)[-1])]
         if not content:
             return empty_batch(), at
-        batch = parse_lines(content, self._spec)
-        self._guess = len(content) // max(len(batch.keys), 1) + 16
-        return batch, at + len(content)
+        lines, length = content.split(b"\n", most), len(content)
+        if len(lines) > most:
+            length -= len(lines.pop())  # what follows the last of them
+        batch = parse_lines(lines, self._spec)
+        self._guess = length // max(len(batch.keys), 1) + 16
+        return batch, at + length
 
 
 class FolderSink:
