@@ -15,6 +15,8 @@ from . import streams
 STEP = 20
 _LIVE = frozenset({"time", "stream", "waiting", "backlog", "people", "pace"})
 """Parts of an overview that count gold questions like all others, or do not count questions."""
+_OF_MODEL = ("disputed", "corrected", "updates", "seq")
+"""Counts of a stream that an answer to a gold question moves less, or not at all."""
 
 Facts = dict[str, Any]
 
@@ -39,9 +41,17 @@ class SteadyFigures:
             shown = self._shown[stream.number, what] = place, found
         return shown[1]
 
+    def stream(self, holder: Holder, stream: ServiceStream) -> Facts:
+        """State, settings and counts of a stream, as a user sees them."""
+        return self._with_gold(stream) if is_for(holder, stream) else streams.facts(stream)
+
+    def _with_gold(self, stream: ServiceStream) -> Facts:
+        found = streams.facts(stream, with_gold=True)
+        return found | self.kept(stream, "stream", {name: found[name] for name in _OF_MODEL})
+
     def overview(self, stream: ServiceStream, found: Facts) -> Facts:
         """An overview with these figures; rounds are numbered as if there were no others."""
         decisions = found["today"]["decisions"]
         found["today"] = {**found["today"], "decisions": [(i, *each[1:]) for i, each in enumerate(decisions)]}
         steady = self.kept(stream, "overview", {name: each for name, each in found.items() if name not in _LIVE})
-        return found | steady | {"stream": streams.facts(stream, with_gold=True)}
+        return found | steady | {"stream": self._with_gold(stream)}

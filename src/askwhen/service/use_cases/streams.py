@@ -140,12 +140,11 @@ async def change_settings(
 def facts(stream: ServiceStream, with_gold: bool = False) -> dict[str, Any]:
     """State, settings and counts of a stream; ``problem`` is why it is set aside, if it is.
 
-    With ``with_gold``, gold questions are counted like all others, so that the counts do not show which they are.
+    With ``with_gold``, gold questions are counted like all others in what is played, asked, told and forgotten.
     """
-    summary, seq = stream.summary(), stream.seq
+    summary = stream.summary()
     if with_gold and stream.loaded:
         gold = stream.questions.stored.gold
-        seq -= gold.chosen  # other questions have no such event
         summary = msgspec.structs.replace(
             summary,
             rounds=summary.rounds + gold.placed,
@@ -165,6 +164,6 @@ def facts(stream: ServiceStream, with_gold: bool = False) -> dict[str, Any]:
         "disputed": summary.disputed,
         "corrected": summary.corrected,
         "updates": summary.updates,
-        "seq": seq,
+        "seq": stream.seq,
         "problem": stream.aside or None,
     }

@@ -50,7 +50,8 @@ def _advisers(request: AnyRequest) -> AdviserReports:
     return found
 
 
-def _steady(request: AnyRequest) -> SteadyFigures:
+def steady_of(request: AnyRequest) -> SteadyFigures:
+    """The figures that annotators see in streams with gold questions."""
     found: SteadyFigures = request.app.state.steady
     return found
 
@@ -62,7 +63,7 @@ async def seen(request: AnyRequest, name: str) -> dict[str, Any]:
     stream, holder = auth.stream(request, name)
     people, guesses = _sees_people(holder, stream), _sees_guesses(holder, stream)
     found = await overview(auth.coordinator, stream, *_places(request), people, guesses, _advisers(request))
-    return _steady(request).overview(stream, found) if is_for(holder, stream) else found
+    return steady_of(request).overview(stream, found) if is_for(holder, stream) else found
 
 
 @get("/v1/streams/{name:str}/overview/events", summary="Follow the dashboard")
@@ -80,7 +81,7 @@ class OverviewFeed:
         self._request, self._holder, self._stream = request, holder, stream
         self._auth, self._people = authorization_of(request), _sees_people(holder, stream)
         self._history, self._activity = _places(request)
-        self._advisers, self._steady = _advisers(request), _steady(request)
+        self._advisers, self._steady = _advisers(request), steady_of(request)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send them."""

@@ -12,7 +12,6 @@ from litestar import Response, get
 from ....errors import AskwhenError
 from ...errors import NotFoundError
 from ...events.instance_display import source_of
-from ...use_cases import streams
 from ..authorization import AnyRequest, authorization_of
 from . import dashboard as dashboard_routes
 from . import guesses as guess_routes
@@ -110,7 +109,7 @@ async def _known(request: AnyRequest, name: str | None) -> tuple[dict[str, Any],
         await auth.coordinator.commits.settled()
     except AskwhenError:
         return known, []
-    known["stream"] = streams.facts(stream, with_gold=not holder.has("reviewer", "producer"))
+    known["stream"] = dashboard_routes.steady_of(request).stream(holder, stream)
     return known, [place for place in stream.settings.view.media if source_of(place)]
 
 

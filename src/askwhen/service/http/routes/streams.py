@@ -10,6 +10,7 @@ from ...use_cases.erasing import Gone, Which
 from ..authorization import AnyRequest, authorization_of, is_given
 from ..request_checks import ROLE
 from ..schemas import NewStream, ReplayFacts, StreamFacts, StreamPatch
+from .dashboard import steady_of
 
 
 @post("/", opt={ROLE: "admin"}, summary="Make a stream")
@@ -28,7 +29,7 @@ async def listed(request: AnyRequest, archived: bool = False) -> list[StreamFact
     holder = auth.identify(request)
     await auth.coordinator.commits.settled()
     found = [
-        streams.facts(stream, not holder.has("reviewer", "producer"))
+        steady_of(request).stream(holder, stream)
         for _, stream in sorted(auth.coordinator.streams.items())
         if (holder.streams is None or stream.number in holder.streams) and is_given(stream, holder)
     ]
@@ -41,7 +42,7 @@ async def shown(request: AnyRequest, name: str) -> StreamFacts:
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name)
     await auth.coordinator.commits.settled()
-    return StreamFacts(**streams.facts(stream, not holder.has("reviewer", "producer")))
+    return StreamFacts(**steady_of(request).stream(holder, stream))
 
 
 @patch("/{name:str}", opt={ROLE: "admin"}, summary="Rename a stream, or change its settings")
