@@ -136,19 +136,47 @@ def test_nothing_about_a_question_shows_that_it_is_gold(tmp_path):
     run(go())
 
 
-def test_a_question_that_somebody_looks_at_before_it_is_given_out_has_its_contents(tmp_path):
+def test_looking_at_questions_changes_nothing_and_annotators_see_only_those_that_they_have_had(tmp_path):
     async def go():
-        async with open_coordinator(tmp_path / "log.db", Time()) as coordinator:
-            stream = await begun(coordinator, items=40)
-            await sent(coordinator, stream, 12)
-            seen = {}
-            for round in range(stream.state.round):
-                seen[round] = (await questions.show(coordinator, stream, round, "ann")).x
-            assert any(x[0] >= 100 for x in seen.values())
-            shown = await worked(coordinator, stream, "ann")
-            assert {each.question: each.x for each in shown} == seen
-            with pytest.raises(NotFoundError, match="has no question"):
-                await questions.show(coordinator, stream, 1000, "ann")
+        async with running(tmp_path / "log.db") as (coordinator, http):
+            stream = await begun(coordinator, items=2, guess=True)
+            await sent(coordinator, stream, 20)
+            who = await tokens_of(coordinator, "annotator", "reviewer")
+
+            async def call(method, path, role="annotator", **given):
+                reply = await http.request(method, f"/v1/streams/mails/questions/{path}", headers=who[role], **given)
+                return reply.status_code, reply.json() if reply.content else None
+
+            seen = [await questions.next_question(coordinator, stream, "bob")]
+            await questions.answer(coordinator, stream, seen[0].question, "bob", "ham")
+            had = set()
+            for _ in range(2):  # one is given back, the other is skipped
+                had.add((await call("POST", "next"))[1]["question"])
+                await call("POST", f"{max(had)}/{'skip' if len(had) > 1 else 'release'}")
+            had |= {each.question for each in await worked(coordinator, stream, "ann")}
+            coordinator.tick()
+            await sent(coordinator, stream, 20, 1000)
+            before, waiting = stream.seq, stream.questions.waiting
+            places = [each.round for each in stream.questions.open.values() if each.gold]
+            assert places
+            for round in range(stream.state.round + 2):
+                status = 200 if round in had else 404
+                for path in (f"{round}", f"{round}/guess"):
+                    found = await call("GET", path)
+                    assert found[0] == status, (round, path, found)
+                    assert status == 200 or f"round {round} has no question" in found[1]["detail"]
+                status, found = await call("GET", f"{round}", "reviewer")
+                is_there = round < stream.state.round and stream.questions.find(round).gold != drawing.UNCHOSEN
+                assert status == (200 if is_there else 404), found
+            found = await call("GET", f"{places[0]}", "reviewer")
+            assert "is a place for a gold question, and none was chosen for it" in found[1]["detail"]
+            for act in ("answer", "renew", "skip"):  # ann has had both gold questions: the places are for others
+                found = await call("POST", f"{places[0]}/{act}", json={"label": "ham"} if act == "answer" else {})
+                assert found[0] == 404, found
+            assert (stream.seq, stream.questions.waiting) == (before, waiting)
+            assert not is_gold(seen[0])
+            seen += await worked(coordinator, stream, "bob")
+            assert sum(map(is_gold, seen)) == 2
 
     run(go())
 

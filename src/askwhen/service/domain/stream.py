@@ -594,10 +594,13 @@ class ServiceStream:
         return None
 
     def choose_gold(self, round: int, annotator: str, now: float) -> None:
-        """Choose the gold question of a place that a user looks at, if it is one and none is chosen yet."""
+        """Choose the gold question of a place for a user, if it is one, none is chosen yet and one is left for them."""
         question = self.questions.open.get(round)
         while question is not None and question.gold == UNCHOSEN and not question.closed:
-            self._prepare_gold((round, self.commands.choose(question, annotator)), now)
+            chosen = self.commands.choose(question, annotator)
+            if not isinstance(chosen, GoldChosen):
+                return
+            self._prepare_gold((round, chosen), now)
 
     def _prepare_gold(self, outcome: QuestionFact, now: float) -> None:
         """Record which gold question was chosen, with what the model says of it now, or that its place is closed.

@@ -143,14 +143,16 @@ def _fact_of(event: Event, kind: type[F], annotator: str, round: int | None = No
     return fact
 
 
-async def show(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str | None = None) -> Shown:
-    """A question, open or closed; an annotator sees its label, guess and advice only where they have answered it."""
-    await choose_gold(coordinator, stream, round, annotator or "")
+async def show(
+    coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str | None = None, only_had: bool = False
+) -> Shown:
+    """A question, open or closed; an annotator sees its label, guess and advice only where they have answered it.
+
+    With ``only_had``, the annotator sees none that they have never had.
+    """
     await coordinator.commits.settled()
     with coordinator.changing(stream):
-        question = stream.questions.find(round)
-        if question.gold == UNCHOSEN:
-            raise NotFoundError(f"round {round} has no question.", owner="question")
+        question = found_for(stream, round, annotator if only_had else None)
         slot = None if annotator is None else question.slot_of(annotator)
         may = annotator is None or (slot is not None and question.slots[slot].answer is not None)
         found = shown(coordinator, stream, question, closed=may, guess=may and question.told)
@@ -163,14 +165,42 @@ def _with_audience(stream: ServiceStream, question: Question, found: Shown) -> S
     return found
 
 
-async def choose_gold(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str) -> None:
-    """Let a place for a gold question become one for the user who looks at it, as if it had always been that."""
+def found_for(stream: ServiceStream, round: int, annotator: str | None = None) -> Question:
+    """A question that may be looked at; for an annotator only one that they hold, answered, skipped or held before.
+
+    To others there seems to be none: contents that come several times would show gold questions. A place for one has no
+    contents before it is chosen, which looking does not do.
+    """
+    question = stream.questions.find(round)
+    if annotator is not None and not _has_had(stream, question, annotator):
+        raise NotFoundError(f"round {round} has no question.", owner="question")
+    if question.gold == UNCHOSEN:
+        why = f"question {round} is a place for a gold question, and none was chosen for it."
+        raise NotFoundError(why, owner="question")
+    return question
+
+
+def _has_had(stream: ServiceStream, question: Question, annotator: str) -> bool:
+    """Whether a question was given to an annotator at any time, or they acted on it."""
+    if question.slot_of(annotator) is not None or annotator in question.skipped:
+        return True
+    found = map(facts_of, stream.current.history(question.round))
+    return any(isinstance(fact, Leased | Answered | Skipped) and fact.annotator == annotator for fact in found)
+
+
+async def _choose_gold(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str) -> None:
+    """Let a place for a gold question become one for the user who acts on it, as if it had always been that.
+
+    Where they have had all gold questions, it stays a place for others.
+    """
     question = stream.questions.open.get(round)
     if question is not None and question.gold == UNCHOSEN:
         await coordinator.warmups.wait_for_guesses(stream.number, stream.settings)
         with coordinator.changing(stream):
             stream.choose_gold(round, annotator, coordinator.clock.now())
         await coordinator.committed(stream)
+        if question.gold == UNCHOSEN:
+            raise NotFoundError(f"round {round} has no question.", owner="question")
 
 
 def shown(
@@ -251,7 +281,7 @@ async def answer(
 
     A reviewer may answer what is for others.
     """
-    await choose_gold(coordinator, stream, round, annotator)
+    await _choose_gold(coordinator, stream, round, annotator)
     stored = stored_key("a", key)
     if lead is not None and not 0.0 <= lead <= LONGEST_LEAD:
         raise InputError.about("answer", "lead", f"a number of seconds from 0 to {LONGEST_LEAD:g}", lead)
@@ -283,7 +313,7 @@ async def _check_stands(
 
 async def renew(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str) -> float:
     """Extend a lease; returns its new end."""
-    await choose_gold(coordinator, stream, round, annotator)
+    await _choose_gold(coordinator, stream, round, annotator)
 
     def act() -> float:
         outcome = stream.commands.renew(round, annotator, _now(coordinator, stream))
@@ -313,7 +343,7 @@ async def skip(
     coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str, key: str | None = None
 ) -> None:
     """Do not show a question to an annotator again, unless they undo it."""
-    await choose_gold(coordinator, stream, round, annotator)
+    await _choose_gold(coordinator, stream, round, annotator)
     stored = stored_key("s", key)
 
     def act() -> Event:

@@ -11,7 +11,8 @@ from litestar.params import Parameter
 from ...errors import NotAllowedError
 from ...events.label_sets import Label
 from ...use_cases.advice_shown import AdviceShown
-from ...use_cases.questions import advice_on, choose_gold
+from ...use_cases.questions import advice_on, found_for
+from ...use_cases.steady_figures import is_for
 from ..authorization import AnyRequest, authorization_of
 
 Round = Annotated[int, Parameter(ge=0, le=2**53)]
@@ -30,10 +31,9 @@ async def guess(request: AnyRequest, name: str, question: Round, annotator: str 
     """After one's own answer; before that only where the stream shows it."""
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name, "annotator")
-    await choose_gold(auth.coordinator, stream, question, annotator or holder.name)
     await auth.coordinator.commits.settled()
-    found = stream.questions.find(question)
     who = annotator if auth.is_open and annotator is not None else holder.name
+    found = found_for(stream, question, who if is_for(holder, stream) else None)
     slot = found.slot_of(who)
     has_answered = slot is not None and found.slots[slot].answer is not None
     if not (has_answered or stream.settings.guess):

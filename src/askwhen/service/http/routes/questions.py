@@ -15,6 +15,7 @@ from ...events.settings import LONGEST_NAME
 from ...use_cases import comments, labels, questions
 from ...use_cases.labels import Labelled
 from ...use_cases.questions import Progress, Receipt, Shown, Undo
+from ...use_cases.steady_figures import is_for
 from ..authorization import AnyRequest, Authorization, authorization_of
 from ..request_checks import ROLE
 from ..schemas import Given, Held, NewComment, NewLabel, Reservation, Verdict, Who, WhoNext
@@ -75,11 +76,15 @@ async def next_one(request: AnyRequest, name: str, data: WhoNext | None = None) 
 
 @get("/{question:int}", summary="Show a question")
 async def shown(request: AnyRequest, name: str, question: Round) -> Shown:
-    """Open or closed. An annotator sees the label and the guess of a question only after answering it."""
+    """Open or closed. An annotator sees the label and the guess of a question only after answering it.
+
+    In a stream with gold questions, who only annotates sees only questions that they hold or have had.
+    """
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name)
     sees_all = holder.has("reviewer", "producer")
-    return await questions.show(auth.coordinator, stream, question, None if sees_all else holder.name)
+    who = None if sees_all else holder.name
+    return await questions.show(auth.coordinator, stream, question, who, only_had=is_for(holder, stream))
 
 
 @post("/{question:int}/answer", status_code=200, opt={ROLE: "annotator"}, summary="Answer a question")
