@@ -176,7 +176,7 @@ def test_looking_at_questions_changes_nothing_and_annotators_see_only_those_that
             assert (stream.seq, stream.questions.waiting) == (before, waiting)
             assert not is_gold(seen[0])
             seen += await worked(coordinator, stream, "bob")
-            assert sum(map(is_gold, seen)) == 2
+            assert sum(100 <= each.x[0] < 200 for each in seen) == 2
 
     run(go())
 
@@ -458,6 +458,39 @@ def test_counts_that_annotators_can_see_move_alike_for_gold_and_other_questions(
             assert (of_reviewer["asked"], of_reviewer["rounds"], of_reviewer["told"]) == (20, 20, len(moved[False]))
             reply = await http.get("/v1/streams/mails/report?confidence=0.9", headers=who["annotator"])
             assert (reply.status_code, "sees the report at 0.95" in reply.text) == (403, True)
+
+    run(go())
+
+
+def test_annotators_get_no_metrics_and_give_no_other_labels_once_a_stream_has_gold_questions(tmp_path):
+    async def go():
+        async with running(tmp_path / "log.db") as (coordinator, http):
+            stream = await streams.create(coordinator, "mails", made())
+            await streams.create(coordinator, "notes", made())
+            who = await tokens_of(coordinator, "annotator", "reviewer", "producer")
+            both, _ = await tokens.make(coordinator, "bob", ["annotator", "producer"], None, None)
+            who["both"] = {"Authorization": f"Bearer {both}"}
+
+            async def is_in_metrics(role):
+                reply = await http.get("/metrics", headers=who[role])
+                assert 'askwhen_rounds_total{stream="notes"}' in reply.text
+                assert "askwhen_build_info" in reply.text
+                return 'stream="mails"' in reply.text
+
+            async def labelled(role, i):
+                given = {"id": f"n{i}", "label": None}
+                return await http.post("/v1/streams/mails/labels", json=given, headers=who[role])
+
+            await sent(coordinator, stream, 2)
+            assert await is_in_metrics("annotator")
+            assert "waits for this label" in (await labelled("annotator", 0)).json()["detail"]
+            await gold.add(coordinator, stream, [of("ham", 100 + i, 1) for i in range(9)], "lea")
+            await sent(coordinator, stream, 20, 2)
+            assert {role for role in who if await is_in_metrics(role)} == {*who} - {"annotator"}
+            for i in (0, 5, 999):  # with a question, and of no instance
+                reply = await labelled("annotator", i)
+                assert (reply.status_code, "this stream has gold questions" in reply.text) == (403, True)
+            assert (await labelled("both", 5)).status_code == 409
 
     run(go())
 

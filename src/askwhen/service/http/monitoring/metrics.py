@@ -32,12 +32,17 @@ class Metrics:
         self._coordinator, self._requests = coordinator, requests
         self._cache = AccuracyCache(coordinator, AdviserReports() if advisers is None else advisers)
 
-    async def written(self, accepted: str, streams: frozenset[int] | None = None) -> tuple[bytes, str]:
-        """All metrics as text, and its media type; ``streams`` limits them to streams with these numbers."""
+    async def written(
+        self, accepted: str, streams: frozenset[int] | None = None, hidden: frozenset[int] = frozenset()
+    ) -> tuple[bytes, str]:
+        """All metrics as text, and its media type.
+
+        ``streams`` limits them to streams with these numbers; those of the ``hidden`` ones are left out.
+        """
         await self._cache.update()
         encode, media = choose_encoder(accepted)
         registry = CollectorRegistry()
-        registry.register(_Collector(self, streams))
+        registry.register(_Collector(self, streams, hidden))
         if streams is None:
             ProcessCollector(registry=registry)
         return encode(registry), media
@@ -46,13 +51,15 @@ class Metrics:
         """Stop updating."""
         await self._cache.close()
 
-    def collect(self, streams: frozenset[int] | None) -> Iterator[Metric]:
-        """The metrics of some streams; with None, of all streams and of the service itself."""
+    def collect(self, streams: frozenset[int] | None, hidden: frozenset[int] = frozenset()) -> Iterator[Metric]:
+        """The metrics of some streams; with None, of all streams but the hidden ones and of the service itself."""
         coordinator = self._coordinator
         found = [
             each
             for each in coordinator.by_number.values()
-            if (streams is None or each.number in streams) and (each.aside or each.summary().state != "archived")
+            if (streams is None or each.number in streams)
+            and each.number not in hidden
+            and (each.aside or each.summary().state != "archived")
         ]
         yield from self._of_streams(found)
         yield from self._accuracy(found)
@@ -171,8 +178,8 @@ class Metrics:
 class _Collector:
     """The metrics of some streams, as a registry wants them."""
 
-    def __init__(self, metrics: Metrics, streams: frozenset[int] | None) -> None:
-        self._metrics, self._streams = metrics, streams
+    def __init__(self, metrics: Metrics, streams: frozenset[int] | None, hidden: frozenset[int]) -> None:
+        self._metrics, self._streams, self._hidden = metrics, streams, hidden
 
     def describe(self) -> list[Metric]:
         """Nothing, so that the registry does not compute metrics when it is made."""
@@ -180,7 +187,7 @@ class _Collector:
 
     def collect(self) -> Iterator[Metric]:
         """Every metric."""
-        return self._metrics.collect(self._streams)
+        return self._metrics.collect(self._streams, self._hidden)
 
 
 def _histogram(name: str, help: str, labels: tuple[str, ...], found: Mapping[tuple[str, ...], Histogram]) -> Metric:

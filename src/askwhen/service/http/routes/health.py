@@ -6,6 +6,7 @@ import msgspec
 from litestar import Response, get
 
 from ...errors import StoppingError
+from ...use_cases.steady_figures import is_for
 from ..authorization import AnyRequest, authorization_of, seen_by
 from ..openapi import page
 
@@ -42,11 +43,14 @@ async def ready(request: AnyRequest) -> Health:
 async def metrics(request: AnyRequest) -> Response[bytes]:
     """Names and numbers, no contents. Needs any token, where tokens are required.
 
-    A token for some streams sees the metrics of these, and none of the service itself.
+    A token for some streams sees the metrics of these, and none of the service itself. Who only annotates sees none of
+    streams with gold questions, which their counts leave out.
     """
     auth = authorization_of(request)
-    streams = seen_by(auth, auth.identify(request))
-    body, media = await request.app.state.metrics.written(request.headers.get("accept", ""), streams)
+    holder = auth.identify(request)
+    hidden = frozenset(each.number for each in auth.coordinator.by_number.values() if is_for(holder, each))
+    accepted = request.headers.get("accept", "")
+    body, media = await request.app.state.metrics.written(accepted, seen_by(auth, holder), hidden)
     return Response(body, headers={"Content-Type": media})
 
 

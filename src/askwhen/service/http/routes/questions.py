@@ -10,6 +10,7 @@ from litestar.params import Parameter
 from ....errors import InputError
 from ...domain.stream import ServiceStream
 from ...domain.tokens import Holder
+from ...errors import NotAllowedError
 from ...events.label_sets import text_of
 from ...events.settings import LONGEST_NAME
 from ...use_cases import comments, labels, questions
@@ -179,8 +180,18 @@ async def progress(
 
 @post("/", status_code=200, opt={ROLE: "annotator"}, summary="Give an unsolicited label")
 async def labelled(request: AnyRequest, name: str, data: NewLabel) -> Labelled:
-    """Of an instance that no question waits for: the model learns it at once."""
-    auth, stream, who = _enter(request, name, data.annotator)
+    """Of an instance that no question waits for: the model learns it at once.
+
+    In a stream with gold questions, this needs another role than annotator too: its refusals name questions.
+    """
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name, "annotator")
+    who = _who(auth, holder, data.annotator)
+    if is_for(holder, stream):
+        raise NotAllowedError(
+            "this stream has gold questions, so unsolicited labels need the role reviewer or producer too.",
+            owner="label",
+        )
     if data.round is not None and not 0 <= data.round <= 2**53:
         raise InputError.about("label", "round", "a whole number from 0 to 2^53", data.round)
     return await labels.volunteer(auth.coordinator, stream, who, text_of(data.label), data.id, data.round, data.key)
