@@ -25,6 +25,11 @@ async def answered(coordinator, stream, start, number, differ):
     [
         ({"overlap": 0.0}, "a label is one person's answer, or what a reviewer decided."),
         ({"overlap": 0.1}, "a label is one person's answer, or what a reviewer decided where a second answer differs."),
+        (
+            {"overlap": 0.1, "decide": "weighted"},
+            "a label is one person's answer; where a second answer differs, what the two decide, weighed by how good ",
+        ),
+        ({"overlap": 0.1, "decide": "adjudicator"}, "a label is what a reviewer decided after one person's answer."),
         ({"slots": 3}, "a label is what most of 3 people answered, or a reviewer decided."),
         ({"slots": 2, "decide": "unanimity"}, "a label is what 2 people agree on, or a reviewer decided."),
         ({"slots": 2, "decide": "adjudicator"}, "a label is what a reviewer decided after the answers of 2 people."),
@@ -57,10 +62,14 @@ def test_the_share_of_questions_on_which_two_people_differ_has_an_interval(tmp_p
             said = f"Of 30 questions that two people answered, 10.0% have different labels ({100 * low:.1f}% to "
             assert said in found["sentence"]
             assert "The accuracy can be off, up or down, by as much as labels are wrong." in found["sentence"]
-            await streams.change_settings(
-                coordinator, "mails", {"slots": 3}, "root"
-            )  # whose pairs depend on each other
-            noise = label_noise.facts(stream, 0.9)["noise"]
-            assert noise == {"compared": 30, "differ": 3, "share": None, "low": 0.0, "high": 1.0}
+            for slots in (3, 2):  # the pairs of three answers depend on each other
+                await streams.change_settings(coordinator, "mails", {"slots": slots}, "root")
+                found = label_noise.facts(stream, 0.9)
+                assert found["noise"] == {"compared": 30, "differ": 3, "share": None, "low": 0.0, "high": 1.0}
+                assert (
+                    "In 3 of 30 comparisons of two people's answers they differ; there is no interval"
+                    in found["sentence"]
+                )
+                assert "three answers or more" in found["sentence"]
 
     run(go())

@@ -29,10 +29,12 @@ def facts(stream: ServiceStream, confidence: float) -> dict[str, Any]:
     counts = [(a == b, n) for table in tables for a, line in table.items() for b, n in line.items()]
     compared, differ = sum(n for _, n in counts), sum(n for same, n in counts if not same)
     found: dict[str, Any] = {"compared": compared, "differ": differ, "share": None, "low": 0.0, "high": 1.0}
-    if _most_answers(stream) <= 2:
+    has_share = _most_answers(stream) <= 2
+    if has_share:
         found["low"], found["high"] = share_interval(differ, compared, confidence)
         found["share"] = differ / compared if compared >= ENOUGH else None
-    return {"sentence": _sentence(stream.settings, found, confidence, stream.state.gold > 0), "noise": found}
+    sentence = _sentence(stream.settings, found, confidence, stream.state.gold > 0, has_share)
+    return {"sentence": sentence, "noise": found}
 
 
 def _most_answers(stream: ServiceStream) -> int:
@@ -43,10 +45,17 @@ def _most_answers(stream: ServiceStream) -> int:
     return slots + any(each.get("overlap") for each in every)
 
 
-def _sentence(settings: Settings, noise: dict[str, Any], confidence: float, has_gold: bool) -> str:
+def _sentence(settings: Settings, noise: dict[str, Any], confidence: float, has_gold: bool, has_share: bool) -> str:
     """For people who read the accuracy."""
     if settings.slots > 1:
         label = _DECIDES[settings.decide].format(settings.slots)
+    elif settings.decide == "adjudicator":
+        label = "what a reviewer decided after one person's answer"
+    elif settings.overlap and settings.decide == "weighted":
+        label = (
+            "one person's answer; where a second answer differs, what the two decide, weighed by how good "
+            "each person's are, or what a reviewer decided"
+        )
     elif settings.overlap:
         label = "one person's answer, or what a reviewer decided where a second answer differs"
     else:
@@ -61,6 +70,12 @@ def _sentence(settings: Settings, noise: dict[str, Any], confidence: float, has_
             f"Of {noise['compared']:,} questions that two people answered, {100 * noise['share']:.1f}% have {same} "
             f"({ends}); at least half as large a share of single answers to them is wrong. The accuracy can be off, up "
             "or down, by as much as labels are wrong."
+        )
+    elif not has_share and noise["compared"] >= ENOUGH:
+        parts.append(
+            f"In {noise['differ']:,} of {noise['compared']:,} comparisons of two people's answers they differ; "
+            "there is no interval, since questions of this stream have, or could have under earlier settings, three "
+            "answers or more, so that comparisons depend on each other."
         )
     if has_gold:
         parts.append("Gold questions are not part of the accuracy; they show how good each person's answers are.")
