@@ -3,7 +3,11 @@
 import pytest
 
 from askwhen.errors import InputError
+from askwhen.service.domain.people import People
+from askwhen.service.domain.question_commands import QuestionCommands
 from askwhen.service.domain.setting_changes import changed, differences
+from askwhen.service.errors import ConflictError
+from askwhen.service.events.kinds import WentAway
 from askwhen.service.events.settings import Settings, Terms, check_settings
 from askwhen.service.use_cases import instances, questions, streams
 from askwhen.service.use_cases.instances import Raw
@@ -37,6 +41,55 @@ def test_who_pauses_is_asked_nothing_and_others_get_the_questions():
     assert (work.next("ann"), work.next("bob")) == (None, 0)
     work.state.change(Settings(labels=["a", "b", "c"]))
     assert work.next("ann") == 1
+
+
+@pytest.mark.parametrize("away", ["paused", "holiday", "everywhere"])
+def test_who_is_away_takes_nothing_by_number_and_finishes_what_they_were_given(away):
+    work, people = Annotation(questions=6, lease=60.0), People()
+    work.commands = QuestionCommands(work.state, people)
+    assert [work.next("ann"), work.next("ann")] == [0, 1]
+    work.do(work.commands.skip(2, "ann", work.now))
+    if away == "everywhere":
+        people.apply(WentAway("ann", 1e6))
+    else:
+        terms = Terms(paused=True) if away == "paused" else Terms(holiday=1e6)
+        work.state.change(Settings(labels=["a", "b", "c"], people={"ann": terms}, lease=60.0))
+    for act in (
+        lambda: work.answer(3, "ann"),
+        lambda: work.commands.renew(3, "ann", work.now),
+        lambda: work.commands.skip(3, "ann", work.now),
+        lambda: work.undo("ann", 2),
+    ):
+        with pytest.raises(ConflictError, match="ann is away or paused"):
+            act()
+    work.do(work.commands.renew(0, "ann", work.now))
+    work.answer(0, "ann")
+    with pytest.raises(ConflictError, match="answered this question already"):
+        work.answer(0, "ann")
+    work.now = 100.0  # the lease is over, and the answer was on its way
+    with pytest.raises(ConflictError, match="ann is away or paused"):
+        work.commands.renew(1, "ann", work.now)
+    work.answer(1, "ann")
+    work.answer(3, "bob")  # nobody else is concerned
+
+
+def test_a_quota_holds_for_answers_by_number_too():
+    work = Annotation(questions=8, people={"ann": Terms(quota=2)}, lease=60.0)
+    assert work.next("ann") == 0
+    work.do(work.commands.skip(7, "ann", work.now))
+    work.answer(5, "ann")  # one of two
+    for act in (
+        lambda: work.answer(4, "ann"),  # the other one is held
+        lambda: work.commands.renew(4, "ann", work.now),
+        lambda: work.undo("ann", 7),
+    ):
+        with pytest.raises(ConflictError, match="may answer 2 questions in 24 hours"):
+            act()
+    work.answer(0, "ann")
+    with pytest.raises(ConflictError, match="may answer 2 questions in 24 hours"):
+        work.answer(4, "ann")
+    work.now += DAY + 1800.0
+    work.answer(4, "ann")
 
 
 def test_terms_are_changed_by_name_and_wrong_ones_are_refused():

@@ -85,6 +85,8 @@ def test_a_reserved_question_is_for_these_people_until_it_is_given_back():
     work.reserve(0, "@experts")
     with pytest.raises(ConflictError, match="for the group experts, not for ann"):
         work.answer(0, "ann")
+    with pytest.raises(ConflictError, match="for the group experts, not for ann"):
+        work.commands.skip(0, "ann", work.now)
     assert [work.next("ann"), work.next("eve"), work.next("eve")] == [1, 0, None]
     work.reserve(0, "fay")
     assert work.next("fay") == 0  # who held it as a member of the group holds it no longer

@@ -103,8 +103,11 @@ class QuestionCommands:
         """Whether the stream is given to an annotator."""
         return self._people.includes(self._state.settings.team, annotator)
 
-    def _check_may(self, question: Question, annotator: str, now: float, verb: str) -> None:
-        """Refuse a question that is for others, unless the annotator was given it before it was."""
+    def _check_may(self, question: Question, annotator: str, now: float, verb: str, is_new: bool = False) -> None:
+        """Refuse a question that an annotator may not get now, unless they were given it before.
+
+        Who held it until a while ago may still answer it while they are away; a lease that ``is_new`` needs more.
+        """
         slot = question.slot_of(annotator)
         if slot is not None and question.slots[slot].is_held(now):
             return
@@ -113,6 +116,19 @@ class QuestionCommands:
         audience = self._state.audience(question)
         if not audience.takes(self._people.names_of(annotator), now - question.opened):
             raise ConflictError(f"this question is for {listed(audience.who)}, not for {annotator}.", owner=verb)
+        if slot is not None and question.slots[slot].answer is not None:
+            return  # the caller says so
+        if self.is_away(annotator, now):
+            if slot is None or is_new:
+                raise ConflictError(f"{annotator} is away or paused, and gets no questions meanwhile.", owner=verb)
+            return
+        left = self.left(annotator, now)
+        if left is not None and len(self._held(annotator, now)) >= left:
+            terms = self._state.settings.people[annotator]
+            raise ConflictError(
+                f"{annotator} may answer {terms.quota} questions in 24 hours, and has answered or holds as many.",
+                owner=verb,
+            )
 
     def is_away(self, annotator: str, now: float) -> bool:
         """Whether an annotator is asked nothing now, in this stream or in all."""
@@ -244,7 +260,7 @@ class QuestionCommands:
     def renew(self, round: int, annotator: str, now: float) -> QuestionFact:
         """Hold a slot longer."""
         question = self._state.find(round)
-        self._check_may(question, annotator, now, "renew")
+        self._check_may(question, annotator, now, "renew", is_new=True)
         slot = question.slot_for(annotator, now, "renew")
         held = question.slots[slot]
         device = held.device if held.annotator == annotator else ""
@@ -277,6 +293,7 @@ class QuestionCommands:
     def skip(self, round: int, annotator: str, now: float) -> QuestionFact:
         """Never show a question to an annotator again."""
         question = self._state.find(round)
+        self._check_may(question, annotator, now, "skip")
         question.slot_for(annotator, now, "skip")
         return round, Skipped(annotator)
 
@@ -290,6 +307,7 @@ class QuestionCommands:
         question = self._state.find(round)
         until = now + self._state.settings.lease
         if annotator in question.skipped:
+            self._check_may(question, annotator, now, "undo", is_new=True)
             return round, Unskipped(question.slot_for(annotator, now, "undo", unskip=True), annotator, until)
         slot = question.slot_of(annotator)
         if slot is None or question.slots[slot].answer is None:
