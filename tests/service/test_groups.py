@@ -2,7 +2,10 @@
 
 import pytest
 
+from askwhen.service.domain.people import People
 from askwhen.service.domain.stream import MOST_FURTHER
+from askwhen.service.events.kinds import GroupSet
+from askwhen.service.http.role_table import is_name
 from askwhen.service.use_cases import instances, questions, streams, tokens
 from askwhen.service.use_cases.instances import Raw
 from tests.service.coordinators import Time, open_coordinator, run, settings
@@ -158,6 +161,32 @@ def test_wrong_groups_are_refused(tmp_path, wrong):
             assert coordinator.people.groups == {}
 
     run(go())
+
+
+def test_no_person_is_called_like_a_group(tmp_path):
+    async def go():
+        async with running(tmp_path / "log.db") as (coordinator, http):
+            await http.post("/v1/groups", json={"name": "doctors", "members": ["eve"]})
+            await http.post("/v1/streams", json={"name": "moles", "settings": MOLES | {"team": ["@doctors"]}})
+            await http.post("/v1/streams/moles/instances", json={"x": [1.0, 1.0]})
+            who = {"annotator": "@doctors"}
+            reply = await http.post("/v1/streams/moles/questions/next", json=who)
+            assert (reply.status_code, "begin with @" in reply.text) == (422, True)
+            api = await with_tokens(coordinator, http)
+            for path in ("/v1/tokens", "/v1/invitations"):
+                refused = await api("root", "POST", path, {"name": "@doctors", "roles": ["annotator"]}, 422)
+                assert "does not begin with @" in refused["detail"]
+            assert (is_name("@doctors"), is_name("doctors@example.org")) == (False, True)
+
+    run(go())
+
+
+def test_a_person_of_an_earlier_version_who_is_called_like_a_group_is_not_in_it():
+    people = People()
+    people.apply(GroupSet("doctors", ["eve"]))
+    assert [people.includes(["@doctors"], name) for name in ("eve", "@doctors")] == [True, False]
+    people.apply(GroupSet("nurses", ["@doctors"]))
+    assert people.names_of("@doctors") == {"@nurses"}
 
 
 def test_what_waits_for_specialists_keeps_no_one_else_from_work(tmp_path):

@@ -41,7 +41,8 @@ class People:
         found = self._names.get(person)
         if found is None:
             mine = (f"{GROUP}{group}" for group, members in self.groups.items() if person in members)
-            found = self._names[person] = frozenset((person, *mine))
+            alone = () if person.startswith(GROUP) else (person,)  # as people of earlier versions may be called
+            found = self._names[person] = frozenset((*alone, *mine))
         return found
 
     def includes(self, team: list[str], person: str) -> bool:

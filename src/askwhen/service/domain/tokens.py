@@ -13,10 +13,10 @@ from typing import NamedTuple
 from ...errors import InputError
 from ..errors import NotAllowedError, NotFoundError, NotSignedInError
 from ..events.kinds import Fact, TokenMade, TokenRevoked
+from ..events.settings import GROUP, LONGEST_NAME, is_person
 from .subscribers import Subscribers
 
 ROLES = ("producer", "annotator", "reviewer", "admin")
-LONGEST_NAME = 100
 ANYBODY = "anybody"
 ALL = 0
 PREFIX = "aw_"
@@ -74,8 +74,9 @@ def check_grant(name: str, roles: Iterable[str]) -> list[str]:
     listed = sorted(set(roles))
     if not listed or not set(listed) <= set(ROLES):
         raise InputError.about("token", "roles", f"some of {', '.join(ROLES)}", listed)
-    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-        raise InputError.about("token", "name", f"a printable text of 1 to {LONGEST_NAME} characters", name[:200])
+    if not is_person(name):
+        expected = f"a printable text of 1 to {LONGEST_NAME} characters that does not begin with {GROUP}, as groups do"
+        raise InputError.about("token", "name", expected, name[:200])
     return listed
 
 

@@ -259,6 +259,11 @@ def check_settings(settings: Settings) -> None:
     check_view(settings.view)
 
 
+def is_person(name: str) -> bool:
+    """Whether a text can be the name of a person: those of groups begin otherwise."""
+    return 0 < len(name) <= LONGEST_NAME and name.isprintable() and not name.startswith(GROUP)
+
+
 def check_who(owner: str, parameter: str, who: list[str]) -> None:
     """Refuse lists of people and groups with names that are not valid."""
     if len(who) > MOST_LABELS or len(set(who)) < len(who):

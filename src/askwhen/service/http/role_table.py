@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import InputError
-from ..domain.tokens import LONGEST_NAME, ROLES
+from ..domain.tokens import ROLES
+from ..events.settings import is_person
 
 EVERYBODY = "*"
 """Instead of a user's name: all users who are signed in."""
@@ -48,7 +49,7 @@ class RoleTable:
 
 def is_name(text: str) -> bool:
     """Whether a text is a valid name of a user."""
-    return 0 < len(text) <= LONGEST_NAME and text.isprintable() and text != EVERYBODY
+    return is_person(text) and text != EVERYBODY
 
 
 def role_table(given: Mapping[str, Any]) -> RoleTable:

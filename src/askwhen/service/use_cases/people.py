@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import InputError
 from ..errors import ConflictError, NotFoundError
 from ..events.kinds import GroupSet, WentAway
-from ..events.settings import GROUP, LATEST, LONGEST_NAME, MOST_LABELS, check_who
+from ..events.settings import GROUP, LATEST, LONGEST_NAME, MOST_LABELS, check_who, is_person
 from ..runtime.coordinator import Coordinator
 
 MOST_GROUPS = 1_000
@@ -40,7 +40,7 @@ async def remove_group(coordinator: Coordinator, group: str, by: str) -> None:
 async def go_away(coordinator: Coordinator, name: str, until: float | None, by: str) -> None:
     """Ask a person nothing until a time, in all streams; without one, they are back."""
     now = coordinator.clock.now()
-    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or name.startswith(GROUP):
+    if not is_person(name):
         raise InputError.about("away", "name", "the name of a person", name[:LONGEST_NAME])
     if until is not None and not now < until <= LATEST:
         raise InputError.about("away", "until", "a time to come in seconds since 1970, or null", until)

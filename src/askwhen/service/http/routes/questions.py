@@ -12,7 +12,7 @@ from ...domain.stream import ServiceStream
 from ...domain.tokens import Holder
 from ...errors import NotAllowedError
 from ...events.label_sets import text_of
-from ...events.settings import LONGEST_NAME
+from ...events.settings import GROUP, LONGEST_NAME, is_person
 from ...use_cases import comments, labels, questions
 from ...use_cases.labels import Labelled
 from ...use_cases.questions import Progress, Receipt, Shown, Undo
@@ -34,8 +34,11 @@ def _who(auth: Authorization, holder: Holder, given: str | None) -> str:
             )
         return holder.name
     found = holder.name if given is None else given
-    if not 0 < len(found) <= LONGEST_NAME or not found.isprintable():
-        raise InputError(f"annotator must be a printable text of 1 to {LONGEST_NAME} characters.", owner="answer")
+    if not is_person(found):
+        raise InputError(
+            f"annotator must be a printable text of 1 to {LONGEST_NAME} characters that does not begin with {GROUP}.",
+            owner="answer",
+        )
     return found
 
 
