@@ -109,6 +109,7 @@ def test_clients_make_groups_and_reserve_questions(server):
         assert stream.next("bob") is None
         assert client.people()["away"] == [{"name": "bob", "until": 4e9}]
         client.away(None, "bob")
+        stream.set(team=["ann", "bob"])  # a group that a stream names is not removed
 
     async def go():
         async with aw.AsyncClient(server.url) as client:

@@ -4,7 +4,7 @@ import pytest
 
 from askwhen.service.domain.people import People
 from askwhen.service.domain.stream import MOST_FURTHER
-from askwhen.service.events.kinds import GroupSet
+from askwhen.service.events.kinds import GroupSet, SettingsChanged
 from askwhen.service.http.role_table import is_name
 from askwhen.service.use_cases import instances, questions, streams, tokens
 from askwhen.service.use_cases.instances import Raw
@@ -94,6 +94,11 @@ def test_groups_reservations_and_absences_outlive_a_restart(tmp_path):
             await api("rae", "POST", "/v1/streams/moles/questions/3/reserve", {"who": ["gus"]}, 204)
             await api("ann", "POST", "/v1/streams/moles/questions/3/answer", {"label": "wart"}, 409)
             await api("rae", "POST", "/v1/streams/moles/correct", body, 204)
+            refused = await api("root", "DELETE", "/v1/groups/doctors", status=409)
+            assert "the stream moles uses the group doctors" in refused["detail"]
+            await api("root", "PATCH", "/v1/streams/moles", {"settings": {"specialists": {"melanoma": None}}})
+            assert (await api("root", "DELETE", "/v1/groups/doctors", status=409))["owner"] == "group"
+            await api("rae", "POST", "/v1/streams/moles/questions/1/reserve", {"who": []}, 204)
             await api("root", "DELETE", "/v1/groups/doctors", status=204)
             await api("root", "DELETE", "/v1/groups/doctors", status=404)
             assert (await api("rae", "GET", "/v1/people"))["groups"] == []
@@ -159,6 +164,36 @@ def test_wrong_groups_are_refused(tmp_path, wrong):
         async with running(tmp_path / "log.db") as (coordinator, http):
             assert (await http.post("/v1/groups", json=wrong)).status_code == 422
             assert coordinator.people.groups == {}
+
+    run(go())
+
+
+def test_a_group_that_does_not_exist_is_refused_wherever_it_is_named(tmp_path):
+    async def go():
+        async with running(tmp_path / "log.db") as (coordinator, http):
+            made = MOLES | {"specialists": {}, "team": ["ann"]}
+            patched = {"team": ["ann", "@typo"]}
+            specialists = {"specialists": {"wart": {"who": ["@typo"]}}}
+            url = "/v1/streams"
+            for wrong in (made | patched, made | specialists):
+                reply = await http.post(url, json={"name": "moles", "settings": wrong})
+                assert (reply.status_code, "there is no group 'typo'" in reply.text) == (422, True)
+            assert (await http.post(url, json={"name": "moles", "settings": made})).status_code == 201
+            for wrong in (patched, specialists):
+                reply = await http.patch(f"{url}/moles", json={"settings": wrong})
+                assert (reply.status_code, "there is no group 'typo'" in reply.text) == (422, True)
+            await http.post(f"{url}/moles/instances", json={"x": [1.0, 1.0]})
+            reply = await http.post(f"{url}/moles/questions/0/reserve", json={"who": ["@typo"]})
+            assert (reply.status_code, "there is no group 'typo'" in reply.text) == (422, True)
+            stream = coordinator.streams["moles"]
+            assert (stream.settings.team, stream.questions.open[0].reserved) == (["ann"], [])
+            old = SettingsChanged({"team": ["@gone", "ann"]}, "root")  # by an earlier version
+            with coordinator.changing(stream):
+                stream.note("settings changed", old, coordinator.clock.now())
+            await coordinator.committed(stream)
+        async with running(tmp_path / "log.db") as (coordinator, http):
+            assert coordinator.streams["moles"].settings.team == ["@gone", "ann"]
+            assert (await http.patch(f"{url}/moles", json={"settings": {"grace": 5.0}})).status_code == 200
 
     run(go())
 

@@ -31,7 +31,9 @@ def test_groups_are_made_changed_and_removed(visit, client):
     assert client.people()["groups"] == []
 
 
-def test_team_specialists_and_terms_are_set_and_taken_away(visit, made):
+def test_team_specialists_and_terms_are_set_and_taken_away(visit, made, client):
+    for group in ("doctors", "nurses"):
+        client.set_group(group, ["ann"])
     stream = made(["one"], people={"cid": {"holiday": 2e9 + 1.5, "order": "newest"}})
     page = visit("root", f"/change/{stream.name}")
     page.get_by_label("Team").fill("ann\n@nurses")
@@ -59,6 +61,8 @@ def test_team_specialists_and_terms_are_set_and_taken_away(visit, made):
     settings = stream.facts()["settings"]
     assert (settings["team"], settings["specialists"], list(settings["people"])) == ([], {}, ["ann"])
     assert settings["people"]["ann"]["paused"]
+    for group in ("doctors", "nurses"):
+        client.set_group(group, None)
 
 
 def test_a_question_is_reserved_where_it_is_looked_at_and_the_dashboard_says_who_is_missing(visit, made, client):
@@ -111,6 +115,7 @@ def test_nothing_is_clipped_and_axe_finds_nothing(visit, made, client, scheme, w
         ).wait_for()
         assert violations(page) == []
         check_fits(page, width)
+    stream.set(specialists={"spam": None})
     client.set_group("night shift", None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -257,6 +258,16 @@ def check_settings(settings: Settings) -> None:
         check_backlog(settings)
     _check_features(settings.features)
     check_view(settings.view)
+
+
+def groups_named(settings: Settings) -> set[str]:
+    """The groups that settings name, without the ``@``."""
+    return groups_among([*settings.team, *(name for each in settings.specialists.values() for name in each.who)])
+
+
+def groups_among(who: Iterable[str]) -> set[str]:
+    """The groups among names of people and groups, without the ``@``."""
+    return {name.removeprefix(GROUP) for name in who if name.startswith(GROUP)}
 
 
 def is_person(name: str) -> bool:

@@ -6,9 +6,10 @@ import asyncio
 from typing import Any
 
 from ...errors import InputError
+from ..domain.stream import ServiceStream
 from ..errors import ConflictError, NotFoundError
 from ..events.kinds import GroupSet, WentAway
-from ..events.settings import GROUP, LATEST, LONGEST_NAME, MOST_LABELS, check_who, is_person
+from ..events.settings import GROUP, LATEST, LONGEST_NAME, MOST_LABELS, check_who, groups_named, is_person
 from ..runtime.coordinator import Coordinator
 
 MOST_GROUPS = 1_000
@@ -31,10 +32,32 @@ async def set_group(coordinator: Coordinator, group: str, members: list[str], by
 
 
 async def remove_group(coordinator: Coordinator, group: str, by: str) -> None:
-    """Remove a group; streams that name it keep the name, for a group without members."""
+    """Remove a group that no stream uses."""
     if group not in coordinator.people.groups:
         raise NotFoundError(f"there is no group {group[:LONGEST_NAME]!r}.", owner="group")
+    for stream in coordinator.streams.values():
+        if _is_used(stream, group):
+            raise ConflictError(
+                f"the stream {stream.name} uses the group {group}: take it out of its team, its specialists and its "
+                "reserved questions first.",
+                owner="group",
+            )
     await _note(coordinator, "group set", GroupSet(group, [], by, True))
+
+
+def _is_used(stream: ServiceStream, group: str) -> bool:
+    """Whether settings of a stream name a group, or open questions are reserved for it."""
+    if group in groups_named(stream.settings):
+        return True
+    is_here = stream.loaded and not stream.aside
+    return is_here and any(GROUP + group in each.reserved for each in stream.questions.open.values())
+
+
+def check_groups(coordinator: Coordinator, owner: str, groups: set[str]) -> None:
+    """Refuse groups that do not exist: nobody would be in them."""
+    unknown = sorted(groups - coordinator.people.groups.keys())
+    if unknown:
+        raise InputError(f"there is no group {unknown[0]!r}; make it first, or mend its name.", owner=owner)
 
 
 async def go_away(coordinator: Coordinator, name: str, until: float | None, by: str) -> None:

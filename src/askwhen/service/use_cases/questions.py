@@ -28,11 +28,12 @@ from ..events.kinds import (
     facts_of,
 )
 from ..events.label_sets import Label
-from ..events.settings import LONGEST_NAME, check_who
+from ..events.settings import LONGEST_NAME, check_who, groups_among
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event
 from .advice_shown import AdviceShown, late_advice, shown_advice
 from .idempotency_keys import stored_key
+from .people import check_groups
 
 LONGEST_LEAD, LONGEST_DAY = 86400.0, 2 * 86400.0
 
@@ -415,6 +416,7 @@ async def reserve(
     check_who("reserve", "who", who)
 
     def act() -> Event:
+        check_groups(coordinator, "reserve", groups_among(who))
         return stream.record(stream.commands.reserve(round, annotator, who), coordinator.clock.now(), stored)
 
     event, _ = await _once(coordinator, stream, round, stored, act)

@@ -9,7 +9,7 @@ import msgspec
 
 from ... import encoders
 from ...errors import InputError
-from ..domain.setting_changes import Changes, differences
+from ..domain.setting_changes import Changes, changed, differences
 from ..domain.stream import ServiceStream
 from ..errors import ConflictError
 from ..events.kinds import Changed, Created, Renamed, SettingsChanged, facts_of
@@ -22,10 +22,12 @@ from ..events.settings import (
     TextVectors,
     check_name,
     check_settings,
+    groups_named,
 )
 from ..runtime.coordinator import SERVICE, Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
+from .people import check_groups
 from .stream_schema import settled
 
 MOST_STREAMS = 10_000
@@ -57,6 +59,7 @@ async def create(
         if len(coordinator.by_number) >= MOST_STREAMS:
             raise ConflictError(f"there are {MOST_STREAMS:,} streams already.", owner="stream")
         _check_free(coordinator, name)
+        check_groups(coordinator, "stream", groups_named(settings))
         return await coordinator.add(coordinator.new_stream(name, settings), stored, by)
 
     event, _ = await coordinator.idempotency.once(SERVICE, stored, act)
@@ -124,7 +127,8 @@ async def change_settings(
 
     async def act() -> Event | None:
         with coordinator.changing(stream):
-            found = differences(stream.settings, changes)
+            found, before = differences(stream.settings, changes), groups_named(stream.settings)
+            check_groups(coordinator, "stream", groups_named(changed(stream.settings, found)) - before)
             event = None
             if found or stored:
                 event = stream.note("settings changed", SettingsChanged(found, by), coordinator.clock.now(), key=stored)
