@@ -216,6 +216,19 @@ def test_no_person_is_called_like_a_group(tmp_path):
     run(go())
 
 
+def test_errors_name_what_is_wrong(tmp_path):
+    async def go():
+        async with running(tmp_path / "log.db") as (_, http):
+            for body in ("{a: 1}", '{"name"', '{"name": "a",}', "nope"):
+                reply = await http.post("/v1/groups", content=body, headers={"Content-Type": "application/json"})
+                assert (reply.status_code, "the body is not JSON: " in reply.json()["detail"]) == (400, True)
+            hook = {"url": "https://example.org", "kinds": ["nope"], "template": "slack", "oldest": 3}
+            reply = await http.post("/v1/webhooks", json=hook)
+            assert reply.json()["detail"].startswith("kinds must be some of question.opened, ")
+
+    run(go())
+
+
 def test_a_person_of_an_earlier_version_who_is_called_like_a_group_is_not_in_it():
     people = People()
     people.apply(GroupSet("doctors", ["eve"]))

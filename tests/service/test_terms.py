@@ -102,7 +102,12 @@ def test_terms_are_changed_by_name_and_wrong_ones_are_refused():
     assert differences(less, {"people": {"bob": {"paused": True}}}) == {}
     with pytest.raises(InputError, match="unknown field"):
         differences(before, {"people": {"bob": {"pause": True}}})
-    for wrong in ({"": Terms()}, {"ann": Terms(quota=0)}):
+    with pytest.raises(InputError, match="names of people.* and no groups, got '@nurses'"):
+        differences(before, {"people": {"@nurses": {"paused": True}}})
+    old = Settings(people={"@nurses": Terms(paused=True)})  # by an earlier version
+    assert differences(old, {"grace": 5.0}) == {"grace": 5.0}
+    assert differences(old, {"people": {"@nurses": None}}) == {"people": {"@nurses": None}}
+    for wrong in ({"": Terms()}, {"@nurses": Terms()}, {"ann": Terms(quota=0)}):
         with pytest.raises(InputError, match="people|quota"):
             check_settings(Settings(people=wrong))
 

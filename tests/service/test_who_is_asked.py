@@ -163,7 +163,7 @@ def test_settings_name_specialists_and_follow_the_names_of_labels():
         ({"specialists": {"z": {"who": ["ann"]}}}, "labels of the stream"),
         ({"specialists": {"b": {"who": []}}}, "at least one"),
         ({"specialists": {"b": {"who": ["ann"], "after": -1}}}, "after"),
-        ({"team": ["ann", "ann"]}, "different"),
+        ({"team": ["ann", "bob", "ann"]}, "team has the name 'ann' twice"),
         ({"team": ["@"]}, "names of 1 to"),
         ({"people": {"ann": {"holiday": 1e12}}}, "holiday"),
         ({"people": {"ann": {"order": "best"}}}, "order"),

@@ -104,7 +104,7 @@ def differences(settings: Settings, changes: Changes) -> Changes:
                 owner="stream",
                 parameter=name,
             )
-    check_settings(new)
+    check_settings(new, settings)
     if new.budget != settings.budget:
         check_budget_change(settings, new)
     if new.advisers != settings.advisers:

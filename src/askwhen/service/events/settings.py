@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -186,8 +187,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     gold: float = USUAL_GOLD
 
 
-def check_settings(settings: Settings) -> None:
-    """Refuse invalid settings, in one sentence."""
+def check_settings(settings: Settings, before: Settings | None = None) -> None:
+    """Refuse invalid settings, in one sentence; people of the settings ``before`` may have any name."""
     _check_numbers(settings)
     labels = ["any", "other"] if isinstance(settings.labels, str) else list(settings.labels)
     if not 2 <= len(labels) <= MOST_LABELS or len(set(labels)) < len(labels):
@@ -223,8 +224,9 @@ def check_settings(settings: Settings) -> None:
             parameter="decide",
         )
     for name, terms in settings.people.items():
-        if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-            _refuse("people", f"names of 1 to {LONGEST_NAME} printable characters", name[:LONGEST_NAME])
+        if not is_person(name) and (before is None or name not in before.people):
+            expected = f"names of people, of 1 to {LONGEST_NAME} printable characters, and no groups"
+            _refuse("people", expected, name[:LONGEST_NAME])
         if terms.quota is not None and not 1 <= terms.quota <= MOST_QUESTIONS:
             _refuse("quota", f"between 1 and {MOST_QUESTIONS:,} questions a day", terms.quota)
         if terms.holiday is not None and not 0.0 <= terms.holiday <= LATEST:
@@ -277,8 +279,11 @@ def is_person(name: str) -> bool:
 
 def check_who(owner: str, parameter: str, who: list[str]) -> None:
     """Refuse lists of people and groups with names that are not valid."""
-    if len(who) > MOST_LABELS or len(set(who)) < len(who):
-        raise InputError.about(owner, parameter, f"at most {MOST_LABELS:,} different names", who[:5])
+    if len(who) > MOST_LABELS:
+        raise InputError.about(owner, parameter, f"at most {MOST_LABELS:,} names", f"{len(who):,}")
+    twice = next((name for name, n in Counter(who).items() if n > 1), None)
+    if twice is not None:
+        raise InputError(f"{parameter} has the name {twice[:LONGEST_NAME]!r} twice.", owner=owner, parameter=parameter)
     for name in who:
         if not 0 < len(name.removeprefix(GROUP)) <= LONGEST_NAME or not name.isprintable():
             expected = f"names of 1 to {LONGEST_NAME} printable characters, those of groups after an {GROUP}"

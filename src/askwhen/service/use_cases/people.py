@@ -22,6 +22,8 @@ async def set_group(coordinator: Coordinator, group: str, members: list[str], by
         raise InputError.about(
             "group", "name", f"1 to {LONGEST_NAME} printable characters without {GROUP}", group[:200]
         )
+    if group not in people.groups and ("/" in group or group in (".", "..")):
+        raise InputError("the name of a group has no slash and is not a dot: it is part of an address.", owner="group")
     check_who("group", "members", members)
     if any(each.startswith(GROUP) for each in members):
         raise InputError("a group has people as members, and no other groups.", owner="group", parameter="members")
