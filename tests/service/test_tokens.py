@@ -266,6 +266,21 @@ def test_events_end_at_once_with_the_token(server, secrets, path, end):
                 assert b"still here" not in part
 
 
+def test_who_leaves_the_team_hears_no_more_of_the_dashboard(server, secrets):
+    with aw.Client(server.url, secrets["admin"]) as client:
+        made = client.send("POST", "/v1/tokens", json={"name": "leaver", "roles": ["annotator"]})
+        stream = client.create("left", algorithm="perceptron", team=["leaver"])
+        headers = {"Authorization": f"Bearer {made['secret']}"}
+        address = f"{server.url}/v1/streams/left/overview/events"
+        with httpx.stream("GET", address, headers=headers, timeout=300.0) as response:
+            heard = response.iter_bytes()
+            assert b"event: overview" in next(heard)
+            stream.set(team=["somebody else"])
+            for part in heard:
+                assert b"somebody else" not in part
+                assert b"still here" not in part
+
+
 def test_a_revoked_token_hears_no_more(server, secrets):
     with aw.Client(server.url, secrets["admin"]) as client:
         made = client.send("POST", "/v1/tokens", json={"name": "short", "roles": ["producer"]})

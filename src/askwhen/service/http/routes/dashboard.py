@@ -20,7 +20,7 @@ from ...use_cases.dashboard import overview
 from ...use_cases.recent_activity import RecentActivity
 from ...use_cases.steady_figures import SteadyFigures, is_for
 from ..asgi import Receive, Scope, Send
-from ..authorization import AnyRequest, authorization_of
+from ..authorization import AnyRequest, authorization_of, is_given
 from ..streaming import ending
 
 PAUSE, REST = 1.0, 10.0
@@ -100,7 +100,7 @@ class OverviewFeed:
                 )
                 if is_for(self._holder, stream):
                     found = self._steady.overview(stream, found)
-                if not self._auth.is_still_allowed(self._request, self._holder):
+                if not self._may_see():
                     break
                 body = b"id: %d\nevent: overview\ndata: %s\n\n" % (found["stream"]["seq"], _encode(found))
                 await send({"type": "http.response.body", "body": body, "more_body": True})
@@ -116,6 +116,10 @@ class OverviewFeed:
         with contextlib.suppress(Exception):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
+    def _may_see(self) -> bool:
+        """Whether the client is still allowed, and the stream still given to them."""
+        return self._auth.is_still_allowed(self._request, self._holder) and is_given(self._stream, self._holder)
+
     async def _wait(self, changed: asyncio.Event, ends: set[asyncio.Future[Any]], send: Send) -> None:
         """Wait for a new event or the end, and send keep-alive messages."""
         while not any(each.done() for each in ends) and not changed.is_set():
@@ -124,4 +128,6 @@ class OverviewFeed:
             done, _ = await asyncio.wait({new, *ends}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
             new.cancel()
             if not done:
+                if not self._may_see():  # the members of a group may be others, which is no event of the stream
+                    return
                 await send({"type": "http.response.body", "body": b": still here\n\n", "more_body": True})
