@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 from litestar import Request, Response
-from litestar.exceptions import HTTPException, ValidationException
+from litestar.exceptions import HTTPException, SerializationException, ValidationException
 
 from ...errors import AskwhenError, InputError, QuestionError
 from ..errors import ServiceError, TooLargeError
@@ -70,6 +70,8 @@ def _problem(status: int, detail: str, **fields: Any) -> Problem:
 
 def _http_problem(error: HTTPException, body: Any) -> Problem:
     cause = error.__cause__
+    if isinstance(cause, SerializationException) and not isinstance(cause.__cause__, msgspec.ValidationError):
+        cause = cause.__cause__
     if isinstance(cause, (msgspec.ValidationError, msgspec.DecodeError)):
         return problem_of(cause, body)
     text = _TEXTS.get(error.status_code, error.detail or HTTPStatus(error.status_code).phrase)

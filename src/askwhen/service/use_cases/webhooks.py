@@ -75,13 +75,13 @@ async def make(
     With an ``owner`` it is one that they make for themselves.
     """
     template = EMAIL if url.startswith(PREFIX) and not people.template else people.template
+    if not kinds or not set(kinds) <= set(KINDS):
+        raise InputError.about("webhook", "kinds", f"some of {', '.join(KINDS)}", list(kinds))
     _check_people(url, kinds, people, template)
     if template == EMAIL:
         check_mailto(url)
     else:
         check_url(url, allowed)
-    if not kinds or not set(kinds) <= set(KINDS):
-        raise InputError.about("webhook", "kinds", f"some of {', '.join(KINDS)}", list(kinds))
     if (accuracy is not None) != (BELOW.name in kinds):
         raise InputError(
             f"{BELOW.name} and a bound of the accuracy go together.", owner="webhook", parameter="accuracy"
