@@ -80,16 +80,20 @@ def test_groups_reservations_and_absences_outlive_a_restart(tmp_path):
             assert await api.next("eve") == 1
             assert [await api.next("ann"), await api.next("ann"), await api.next("ann")] == [0, 3, None]
             await api("rae", "POST", "/v1/streams/moles/questions/2/reserve", {"who": []}, 204)
+            await api("root", "POST", "/v1/people/away", {"name": "gus", "until": None}, 204)
             assert await api.next("ann") == 2
             audit = await api("root", "GET", "/v1/audit?format=json")
-            mine = [each for each in audit if each["event"] in ("group set", "reserved", "went away")]
+            mine = [each for each in audit if each["event"] in ("group set", "reserved", "went away", "came back")]
             assert [(each["event"], each["by"]) for each in mine] == [
                 ("group set", "root"),
                 ("reserved", "rae"),
                 ("reserved", "rae"),
                 ("went away", "root"),
                 ("reserved", "rae"),
+                ("came back", "root"),
             ]
+            assert mine[3]["details"] == {"name": "gus", "until": 4e9}
+            assert mine[5]["details"] == {"name": "gus"}
             body = {"round": 3, "label": "wart"}  # a reviewer decides what is for others, too
             await api("rae", "POST", "/v1/streams/moles/questions/3/reserve", {"who": ["gus"]}, 204)
             await api("ann", "POST", "/v1/streams/moles/questions/3/answer", {"label": "wart"}, 409)
@@ -154,6 +158,8 @@ def test_one_says_oneself_that_one_is_away(tmp_path):
     [
         {"name": "@doctors", "members": []},
         {"name": "", "members": []},
+        {"name": "night/day", "members": []},
+        {"name": "..", "members": []},
         {"name": "a", "members": ["@b"]},
         {"name": "a", "members": ["ann", "ann"]},
         {"name": "a", "members": ["x" * 101]},

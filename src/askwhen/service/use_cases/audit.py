@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ..events.kinds import Exported, TokenMade, facts_of
+from ..events.kinds import Exported, TokenMade, WentAway, facts_of
 from ..runtime.coordinator import SERVICE, Coordinator
 from ..store.records import Event, Reader
 
@@ -83,9 +83,13 @@ class AuditLog:
         if "url" in details and not details["url"].startswith("mailto:"):
             parts = urlsplit(details["url"])  # the rest is the secret of many chat tools
             details["url"] = f"{parts.scheme}://{parts.hostname}/..."
+        kind = event.kind
+        if isinstance(fact, WentAway) and not fact.until:
+            kind = "came back"
+            del details["until"]
         return {
             "time": datetime.fromtimestamp(event.time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            "event": event.kind,
+            "event": kind,
             "by": _by(fact),
             "stream": self._names.get(number) if number else None,
             "question": event.question,
