@@ -104,6 +104,21 @@ def test_an_annotator_sees_only_the_streams_of_their_teams(visit, made):
     assert page.get_by_text(theirs.name).count() == 0
 
 
+def test_who_leaves_the_team_reads_so_and_sees_nothing_of_the_stream(visit, made):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    expect(page.locator(".question")).to_contain_text("one")
+    stream.set(team=["bob"])
+    press(page, "1")
+    page.get_by_text("You are no longer asked in this stream, or it has been renamed.").wait_for()
+    expect(page.locator("#safety")).to_contain_text(
+        "1 answer not sent: the stream has been renamed, or you are no longer asked in it."
+    )
+    expect(page.locator(".question")).not_to_contain_text("two")
+    expect(page.get_by_role("button", name="spam")).to_have_count(0)
+    assert stream.facts()["asked"] == 3
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
 def test_nothing_is_clipped_and_axe_finds_nothing(visit, made, client, scheme, width):
     client.set_group("night shift", ["ann", "bob"])

@@ -17,6 +17,11 @@ export function isPassing(error) {
   return error instanceof Unreachable || (error instanceof Refused && (error.status === 429 || error.status >= 500));
 }
 
+// The stream is not there, or not for this person: they are in its team no longer.
+export function isGone(error) {
+  return error instanceof Refused && error.status === 404 && error.problem.owner === "stream";
+}
+
 // The service may be at a path of its host: addresses in links and streams begin with it, and what the browser keeps for
 // this service has it in its name. Calls take addresses without it.
 const root = document.documentElement.dataset.root;

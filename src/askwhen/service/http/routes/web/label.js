@@ -1,7 +1,7 @@
 // Questions and answers. One question fills the page; every answer is one key or one touch.
 
 import { count, el, plural, put, say, uuid, warn } from "./dom.js";
-import { Refused, call, isStillHere, session, streamFacts, streamHere, streamPath, who } from "./api.js";
+import { Refused, call, isGone, isStillHere, session, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
 import { beside, inWords, saying } from "./advice.js";
 import { instance, summary } from "./instance.js";
@@ -318,7 +318,22 @@ function lost(question, why) {
   tell(`The question was taken away: ${why}`);
 }
 
+// Whom the stream is not given to any more sees nothing of it.
+function gone() {
+  questions.forget();
+  done.length = 0;
+  places.panel.remove();
+  tally.place.remove();
+  [places.notice, places.trouble].forEach((each) => put(each));
+  places.wait("You are no longer asked in this stream, or it has been renamed.");
+  warn("You are no longer asked in this stream.");
+}
+
 function failed(error) {
+  if (isGone(error)) {
+    gone();
+    return;
+  }
   if (error.status === 401) askAgain(start, outbox.state.waiting ? `${plural(outbox.state.waiting, "answer")} not sent yet: kept in this browser, and sent when you sign in again.` : "");
   else if (error.status === 422) isStillHere().then((yes) => (yes ? sayFailed(error) : location.reload()), () => sayFailed(error));
   else sayFailed(error);

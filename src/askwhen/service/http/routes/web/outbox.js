@@ -265,7 +265,7 @@ export function inWords(state) {
     return { safe: false, text: `The server cannot be reached. ${some} not sent yet. ${where}, and sent automatically as soon as the server can be reached; you may close this page.`
       .replace("browser, and sent by itself", state.waiting === 1 ? "browser, and is sent by itself" : "browser, and are sent by themselves") };
   }
-  if (state.missing === state.waiting) return { safe: false, text: `${some} not sent: the stream has been renamed or does not exist. ${where}.` };
+  if (state.missing === state.waiting) return { safe: false, text: `${some} not sent: the stream has been renamed, or you are no longer asked in it. ${where}.` };
   return { safe: true, text: `Sending ${some}. ${where} meanwhile.` };
 }
 

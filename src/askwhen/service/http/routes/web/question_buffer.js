@@ -1,6 +1,6 @@
 // The questions that an annotator holds: the one on the screen, and the next one, fetched ahead with its own lease.
 
-import { Refused, call, device, isPassing, streamPath, who } from "./api.js";
+import { Refused, call, device, isGone, isPassing, streamPath, who } from "./api.js";
 import { finish, freed, hold, letGo, takeBack, wasAnswered } from "./holds.js";
 
 const AHEAD = 1;
@@ -154,6 +154,10 @@ export class QuestionBuffer {
       try {
         await call("POST", this.path(question.question, "renew"), who());
       } catch (error) {
+        if (isGone(error)) {
+          this.told.failed(error);
+          return;
+        }
         if (error instanceof Refused && [404, 409].includes(error.status)) this.lose(question, error.message);
       }
     }
@@ -168,6 +172,15 @@ export class QuestionBuffer {
       this.current = null;
       if (!this.next()) this.told.shown(null);
     }
+  }
+
+  // Nothing that was fetched is shown any more.
+  forget() {
+    clearTimeout(this.timer);
+    this.held.forEach((question) => letGo(this.stream, question.question));
+    this.current = null;
+    this.ahead = [];
+    this.told.ahead(0);
   }
 
   release(question) {
