@@ -56,7 +56,7 @@ def _is_used(stream: ServiceStream, group: str) -> bool:
 
 
 def check_groups(coordinator: Coordinator, owner: str, groups: set[str]) -> None:
-    """Refuse groups that do not exist: nobody would be in them."""
+    """Refuse groups that do not exist: they have no members."""
     unknown = sorted(groups - coordinator.people.groups.keys())
     if unknown:
         raise InputError(f"there is no group {unknown[0]!r}; make it first, or mend its name.", owner=owner)
