@@ -9,6 +9,8 @@ import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests already fill the cores; threads of matrices would only spin
 
+_PASSED = pytest.StashKey()
+
 MEMORY, ROOM = "/dev/shm", 4 << 30
 
 
@@ -26,6 +28,20 @@ def _has_room(folder):
 # errors of the disk make their own.
 if "TMPDIR" not in os.environ and _has_room(MEMORY):
     os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """Remove the folders of tests that all passed: they are in memory. Until then processes and caches use them."""
+    session.config.stash[_PASSED] = exitstatus == 0
+
+
+def pytest_unconfigure(config):
+    """Remove them once the other processes of the tests have ended."""
+    factory = getattr(config, "_tmp_path_factory", None)
+    passed = config.stash.get(_PASSED, False) and not hasattr(config, "workerinput")
+    if passed and factory is not None and factory.getbasetemp().is_relative_to(MEMORY):
+        shutil.rmtree(factory.getbasetemp(), ignore_errors=True)
+
 
 collect_ignore = ["docs/conf.py", "docs/examples"]  # settings of the site, and what the gallery writes there
 collect_ignore += ["tests/preloaded.py"]  # it does something when it is imported

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import confluent_kafka
 import nats
@@ -182,7 +183,8 @@ class Nats:
             finally:
                 await client.close()
 
-        return asyncio.run(connected())
+        with ThreadPoolExecutor(1) as alone:  # a browser's tests may have left a loop running in this thread
+            return alone.submit(lambda: asyncio.run(connected())).result()
 
     def stream(self, **options):
         """A new stream, of the subjects under its name in small letters."""

@@ -794,7 +794,8 @@ class Engine:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(
-            {"copies": 0, "free": set(), "limits_certainty": False, "known": np.zeros(3)} | state,
+            {"copies": 0, "free": set(), "limits_certainty": False} | state,
+            known=np.zeros(3),  # written again before it is read; those of a mapped file cannot be written to
             session=CompiledSession(),
             plain=None,
             plain_csr=None,

@@ -18,7 +18,7 @@ def explained(message: str, kind: Any) -> str:
     --------
     >>> from askwhen.service.events.settings import Settings
     >>> explained("Invalid enum value 'first' - at `$.order`", Settings)
-    "order must be one of oldest, priority, valuable; got 'first'"
+    "order must be one of newest, oldest, priority, valuable; got 'first'"
     """
     found = _refusal(message)
     if found is None:
